@@ -1,0 +1,105 @@
+"""What a rule is and what it can say.
+
+Lives here: `Action`, `Origin`, `Rule`, `Finding`. Never here: matching (`wildcard.py`, `index.py`), reading a file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Action(StrEnum):
+    """What a rule says. Ordered by `strictness`: deny, then ask, then allow."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+    @property
+    def strictness(self) -> int:
+        """Rank: allow 0, ask 1, deny 2. The strictest over all units decides."""
+        return _STRICTNESS[self]
+
+
+_STRICTNESS = {Action.ALLOW: 0, Action.ASK: 1, Action.DENY: 2}
+
+
+class LayerKind(StrEnum):
+    """Where a rule was written; later ones are nearer the end and so win."""
+
+    BUILT_IN = "built-in"
+    USER = "user"
+    PROJECT = "project"
+    AGENT = "agent"
+    SESSION = "session"
+    INLINE = "inline"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a rule stands, so that a person can go and change it.
+
+    Attributes:
+        kind: The layer it belongs to.
+        file: Path of the file, or a name such as `built-in` when there is none.
+        line: Line in that file, from 1; 0 when there is none.
+    """
+
+    kind: LayerKind
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file or str(self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Surface pattern + value pattern + action.
+
+    Attributes:
+        surface: Surface pattern; `*` and `?` are wildcards. `path` stands for every surface whose values are paths,
+            `external` for `external_directory`.
+        pattern: Value pattern as written.
+        action: What it says.
+        reason: The operator's own words, told to the agent with a denial.
+        only_human: True for an `ask` that session rules and judge may not answer.
+        origin: Where it stands.
+    """
+
+    surface: str
+    pattern: str
+    action: Action
+    origin: Origin
+    reason: str = ""
+    only_human: bool = False
+
+    @property
+    def is_bare_star(self) -> bool:
+        """Say whether it covers every value of its surface: the only kind of allow that may permit the unknowable."""
+        return self.pattern == "*"
+
+    @property
+    def is_exact(self) -> bool:
+        """Say whether it has no wildcard: the only kind of allow that may permit a critical unit."""
+        return "*" not in self.pattern and "?" not in self.pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a ruleset says of one unit.
+
+    Attributes:
+        action: The verdict. `ALLOW` without a rule is what a default said.
+        rule: The deciding rule; None when nothing matched and a default spoke (or nobody did, for an auxiliary unit).
+        spelling: The spelling that the rule matched; empty without a rule.
+        speaks: False for an auxiliary unit that no rule matched: it has no opinion.
+        note: Why an allow did not count, in words: a broken layer, an unknowable command; empty otherwise.
+    """
+
+    action: Action
+    rule: Rule | None = None
+    spelling: str = ""
+    speaks: bool = True
+    note: str = ""

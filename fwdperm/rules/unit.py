@@ -1,0 +1,42 @@
+"""A unit: one thing that must be permitted before a request may be.
+
+Lives here: the value that `units/` makes, `rules/` matches, `guard/` classes and `decide.py` weighs.
+Never here: how a command line or a path becomes one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One (surface, spellings) pair that must be permitted.
+
+    Attributes:
+        surface: What kind of thing is accessed: `bash`, `read`, `write`, `path_read`, `mcp`, ...
+        spellings: Names of the same thing that a rule of any action may match. The first is the one shown.
+        strict_spellings: Further names that only `ask` and `deny` rules may match: the program without its path,
+            a path before `..` was resolved, a command without its variable prefixes. Allow sees less than deny.
+        auxiliary: True for a unit that speaks only when a rule matches it (path operands, outside directories).
+        opaque: Why it cannot be known what would really happen, in words; empty when it is known. An opaque unit
+            is allowed only by a rule whose pattern is a bare `*`.
+        stands: Where it was found, for people: `command`, `substitution`, `wrapper`, `redirect`, `operand`,
+            `canonical`, ...
+        carrier: Index in the same breakdown of the unit that runs or contains this one; -1 for none.
+        program: The program's word when this unit is a command, for asking whether a carrier's rule names it.
+        remote: True for a command that runs on another machine or in a container (`ssh`, `docker exec`): a
+            catch-all `ask` of the local ruleset does not speak of it.
+        command: Index into the parsed line's commands, for the guard; -1 for none.
+    """
+
+    surface: str
+    spellings: tuple[str, ...]
+    strict_spellings: tuple[str, ...] = ()
+    auxiliary: bool = False
+    opaque: str = ""
+    stands: str = "request"
+    carrier: int = -1
+    program: str = ""
+    remote: bool = False
+    command: int = -1

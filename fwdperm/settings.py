@@ -1,0 +1,56 @@
+"""Every limit of the house, with its unit and its reason.
+
+Lives here: numbers that more than one room, or an operator, may want to see.
+Never here: anything read from the environment or a file (that is `places.py` and `rules/`).
+Standard library only: the per-call client reads it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# -- what a child may send -------------------------------------------------------------------------------------
+REQUEST_BYTES: Final = 1 << 20
+"""Bytes in one request file. A prompt nobody can read in full is not a question; tool inputs are summarised by clients."""
+VALUE_CHARS: Final = 64 * 1024
+"""Characters in one value. Shell analysis is linear, and this bounds it to a few tens of milliseconds."""
+VALUES: Final = 64
+"""Spellings of one thing in one request."""
+JSON_DEPTH: Final = 32
+"""Nesting in a request file; the deepest real one (pi payload with evidence) has 6."""
+ROUTE_HOPS: Final = 64
+"""Hops in `route`, and the deepest parent chain followed. A cycle ends here too."""
+NAME_CHARS: Final = 256
+"""Characters in a claimed agent name, tool name, turn id."""
+SESSION_ID_BYTES: Final = 200
+"""Bytes of an encoded session id: leaves room for `.json` and a temp suffix under the 255 of common file systems."""
+
+# -- time ------------------------------------------------------------------------------------------------------
+WAIT_S: Final = 600.0
+"""Seconds a request waits when it does not say: what pi children of 20.7.3 wait."""
+LONGEST_WAIT_S: Final = 24 * 3600.0
+"""Seconds a request may ask to wait at most."""
+SWEEP_S: Final = 1.0
+"""Seconds between full listings when no event came: events are a doorbell, not the mail."""
+BEAT_S: Final = 1.0
+"""Seconds between heartbeats. Children of the pi heartbeat generation give up at 5."""
+BEAT_STALE_S: Final = 5.0
+"""Seconds after which a heartbeat counts as nobody serving (the pi children's own number)."""
+NOBODY_GRACE_S: Final = 2.0
+"""Seconds a client without a fresh heartbeat goes on looking before it says nobody serves."""
+FIRST_LOOK_S: Final = 0.001
+"""Seconds before a client's first look for its answer."""
+LONGEST_LOOK_S: Final = 0.1
+"""Seconds between a client's later looks (it backs off to this)."""
+UNCONSUMED_S: Final = 60.0
+"""Seconds an answer may lie unread after its request's deadline before it is removed (no allow lies around unused)."""
+HALF_WRITTEN_S: Final = 2.0
+"""Seconds a file that does not parse is given to become whole before it is refused: writers that do not rename exist."""
+
+# -- people ----------------------------------------------------------------------------------------------------
+NOTE_CHARS: Final = 2_000
+"""Characters in a person's note."""
+SHOWN_LINES: Final = 40
+"""Lines of a value shown before the prompt says how many are hidden and offers the whole."""
+KEYS_IGNORED_S: Final = 0.25
+"""Seconds after a question appears in which input is thrown away: it was meant for something else."""

@@ -1,0 +1,100 @@
+"""One forwarded ask, as the house passes it on: facts and provenance.
+
+Lives here: the plain frozen values every later room reads. Never here: JSON (that is `request_file.py`), a path.
+
+Facts are fixed where the request is born and carried unchanged; nothing here is derived from the serving side's
+working directory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is accessed, in the words a rule can be matched on.
+
+    Attributes:
+        surface: What kind of thing (the gate's surface, not the display's).
+        values: Every spelling of the one thing, the first as typed. For `bash` the whole command line stands first.
+        cwd: The requester's working directory, absolute; empty when it did not say.
+        home: The requester's home directory; empty when it did not say.
+        canonical: The real path with links resolved, where the requester supplied it.
+        canonical_operands: For a command line: operand as typed -> its real path, where the requester supplied it.
+        folds_case: True when the requester said its file system ignores letter case: ask and deny then do too.
+    """
+
+    surface: str
+    values: tuple[str, ...]
+    cwd: str = ""
+    home: str = ""
+    canonical: str = ""
+    canonical_operands: tuple[tuple[str, str], ...] = ()
+    folds_case: bool = False
+
+    @property
+    def value(self) -> str:
+        """The first spelling: the one shown to people."""
+        return self.values[0] if self.values else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A pattern the requester itself suggests for an *always*. A claim: shown, never taken unasked."""
+
+    surface: str
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request, read and checked.
+
+    Attributes:
+        id: Equals its file's stem.
+        digest: sha-256 (hex) of the bytes that were read; what is shown, judged, recorded and answered has this one.
+        inbox: The session whose inbox it lay in. The only part of its provenance that is not a claim.
+        session: The requester's session id (a claim).
+        agent: The requester's agent name (a claim).
+        facts: What to decide on; None when there are no usable facts: then it goes to the human.
+        floor: Why the facts floor to ask, in words; empty when they do not.
+        surface: What to display when there are no facts.
+        value: As above.
+        message: The requester's own text about it (a claim).
+        source: `tool_call`, `skill_input`, `skill_read`, ...
+        created_ms: When the requester says it was made, epoch milliseconds.
+        wait_ms: How long the requester says it will wait from then; 0 when it did not say.
+        suggestions: What the requester suggests for an *always*.
+        route: Sessions it already passed through, nearest requester first (claims).
+        turn: The requester's turn, for session rules; empty when it did not say.
+        tool: The tool's name.
+        tool_input: The tool's input as the requester summarised it.
+        proof: Keyed digest that shows the requester was started by `fwdperm run`; empty when there is none.
+    """
+
+    id: str
+    digest: str
+    inbox: str
+    session: str
+    agent: str
+    facts: Facts | None
+    floor: str = ""
+    surface: str = ""
+    value: str = ""
+    message: str = ""
+    source: str = "tool_call"
+    created_ms: int = 0
+    wait_ms: int = 0
+    suggestions: tuple[Suggestion, ...] = ()
+    route: tuple[str, ...] = ()
+    turn: str = ""
+    tool: str = ""
+    tool_input: dict[str, Any] = field(default_factory=dict, hash=False)
+    proof: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """(inbox, id): at most one decision for it, for ever."""
+        return (self.inbox, self.id)
