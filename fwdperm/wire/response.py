@@ -1,0 +1,104 @@
+"""The answer file: what a child reads.
+
+Lives here: a decision's form on disk, for our own clients and for pi children of every version. Pure.
+Never here: publishing it (`inbox/files.py`).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal, assert_never
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from fwdperm.wire.decision import Code, Decision, Outcome, Stage
+
+if TYPE_CHECKING:
+    from fwdperm.wire.request import Request
+
+PI_NOTE_CAP = 2_000
+"""Characters of `denialReason`: agents put it into a model's context."""
+
+
+class Response(BaseModel):
+    """One answer. Unknown fields are ignored by every reader, ours included."""
+
+    model_config = ConfigDict(
+        frozen=True, strict=True, extra="ignore", alias_generator=to_camel, populate_by_name=True, title="Response"
+    )
+
+    v: Literal[1] = 1
+    approved: bool
+    state: Literal["approved", "denied", "denied_with_reason"]
+    denial_reason: str | None = None
+    responder_session_id: str
+    responded_at: int
+    decided_by: dict[str, Any]
+    request_id: str
+    request_digest: str
+    note: str | None = None
+
+
+def response_to(request: Request, decision: Decision, *, at_ms: int) -> dict[str, Any]:
+    """Give the answer file's content for a decision.
+
+    Args:
+        request: What was asked; its digest is repeated so that a child can tell the answer is to its own bytes.
+        decision: The final word.
+        at_ms: Now, epoch milliseconds.
+
+    Returns:
+        A JSON object. `approved_for_session` is never handed out: a grant lives in the daemon, where it stays
+        listed, revocable and recorded. An approval's note is mirrored in `denialReason`, the only text channel pi
+        children pass on; they ignore it for the verdict.
+    """
+    approved = decision.outcome is Outcome.APPROVED
+    told = decision.reason[:PI_NOTE_CAP]
+    answer = Response(
+        approved=approved,
+        state="approved" if approved else ("denied_with_reason" if told else "denied"),
+        denial_reason=told if (not approved or decision.note) and told else None,
+        responder_session_id=request.inbox,
+        responded_at=at_ms,
+        decided_by=decided_by(decision),
+        request_id=request.id,
+        request_digest=request.digest,
+        note=decision.note or None,
+    )
+    return answer.model_dump(by_alias=True, exclude_none=True)
+
+
+def decided_by(decision: Decision) -> dict[str, Any]:
+    """Say who decided in the form pi children log, with our own `stage` and `code` beside it."""
+    base: dict[str, Any] = {"stage": str(decision.stage)}
+    match decision.stage:
+        case Stage.RULE if decision.rule is not None:
+            rule = decision.rule
+            return base | {"kind": "rule", "surface": rule.surface, "pattern": rule.pattern, "origin": rule.origin}
+        case Stage.RULE:
+            return base | {"kind": "rule", "surface": "*", "pattern": "*", "origin": decision.by or "default"}
+        case Stage.SESSION_RULE:
+            shown = decision.rule
+            return base | {
+                "kind": "session_approval",
+                "surface": shown.surface if shown else "",
+                "pattern": shown.pattern if shown else "",
+                "id": shown.id if shown else "",
+            }
+        case Stage.GUARD | Stage.JUDGE:
+            verdict = "allow" if decision.outcome is Outcome.APPROVED else "reject"
+            return base | {"kind": "authorizer", "name": decision.by, "verdict": verdict, "reason": decision.reason}
+        case Stage.HUMAN:
+            return base | {"kind": "user", "via": decision.by}
+        case Stage.NOBODY:
+            internal = decision.code in (Code.MALFORMED, Code.INTERNAL, Code.REPLAYED)
+            kind = "gate_error" if internal else "unavailable"
+            return base | {"kind": kind, "reason": decision.reason, "code": str(decision.code)}
+        case _:
+            assert_never(decision.stage)
+
+
+def encode(answer: dict[str, Any]) -> bytes:
+    """Give the bytes of an answer file: ASCII, sorted keys, one line."""
+    return json.dumps(answer, sort_keys=True, separators=(",", ":")).encode() + b"\n"
