@@ -62,6 +62,7 @@ class Request:
         floor: Why the facts floor to ask, in words; empty when they do not.
         surface: What to display when there are no facts.
         value: As above.
+        evidence: Other texts in the request that show what would run (pi's "full command"): `deny` looks at them too.
         message: The requester's own text about it (a claim).
         source: `tool_call`, `skill_input`, `skill_read`, ...
         created_ms: When the requester says it was made, epoch milliseconds.
@@ -83,6 +84,7 @@ class Request:
     floor: str = ""
     surface: str = ""
     value: str = ""
+    evidence: tuple[str, ...] = ()
     message: str = ""
     source: str = "tool_call"
     created_ms: int = 0
