@@ -7,11 +7,13 @@ Standard library only: the per-call client reads it.
 
 from __future__ import annotations
 
-from typing import Final
+TYPE_CHECKING = False  # type checkers read it as true; importing `typing` would cost every client a millisecond or two
+if TYPE_CHECKING:
+    from typing import Final
 
 # -- what a child may send -------------------------------------------------------------------------------------
 REQUEST_BYTES: Final = 1 << 20
-"""Bytes in one request file. A prompt nobody can read in full is not a question; tool inputs are summarised by clients."""
+"""Bytes in one request file. A prompt nobody can read in full is no question; clients summarise tool inputs."""
 VALUE_CHARS: Final = 64 * 1024
 """Characters in one value. Shell analysis is linear, and this bounds it to a few tens of milliseconds."""
 VALUES: Final = 64
@@ -45,7 +47,7 @@ LONGEST_LOOK_S: Final = 0.1
 UNCONSUMED_S: Final = 60.0
 """Seconds an answer may lie unread after its request's deadline before it is removed (no allow lies around unused)."""
 HALF_WRITTEN_S: Final = 2.0
-"""Seconds a file that does not parse is given to become whole before it is refused: writers that do not rename exist."""
+"""Seconds a file that does not parse may take to become whole before it is refused: not every writer renames."""
 
 # -- people ----------------------------------------------------------------------------------------------------
 NOTE_CHARS: Final = 2_000
