@@ -56,3 +56,7 @@ SHOWN_LINES: Final = 40
 """Lines of a value shown before the prompt says how many are hidden and offers the whole."""
 KEYS_IGNORED_S: Final = 0.25
 """Seconds after a question appears in which input is thrown away: it was meant for something else."""
+PATTERNS: Final = 64
+"""Patterns one *always* may record: as many as a request may have values, and still readable."""
+LONGEST_GRANT_MS: Final = 365 * 24 * 3600 * 1000
+"""Milliseconds a grant may be given for at most; longer is what leaving the time out is for."""

@@ -1,0 +1,310 @@
+"""The waiting questions, first in, first out.
+
+Lives here: `SeatQueue` and its plain values. Pure: time comes in as an argument, and nobody is told of anything; the
+owner asks for a `view` after each change. Never here: what an answer causes, how a question looks.
+
+What holds at every moment: the front question stays the front until it is answered, withdrawn or expired; the first
+answer wins and every later one hears who won; a closed key never opens again. Everything doubtful is refused, and a
+refused answer leaves its question waiting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from fwdperm.wire.prompt import Reply, ReplyKind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fwdperm.wire.prompt import Prompt, PromptUnit
+
+Key: TypeAlias = tuple[str, str]
+"""(inbox, request id)."""
+
+CLOSED_KEPT: Final = 10_000
+"""Closed keys remembered here, newest last, so that a late answer hears who decided. The journal remembers for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One waiting question.
+
+    Attributes:
+        key: (inbox, request id).
+        digest: Of the request's bytes; an answer to another digest is stale.
+        prompt: What interfaces show.
+        asked_at: When it was put, in seconds of the owner's monotonic clock.
+        deadline: When it expires, on the same clock: the smaller of the requester's deadline and ours.
+    """
+
+    key: Key
+    digest: str
+    prompt: Prompt
+    asked_at: float
+    deadline: float
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """How a question ended.
+
+    Attributes:
+        how: In words: `answered once`, `withdrawn by its requester`, `expired`, `covered by a new session rule`.
+        by: Who decided: a user, an interface, a rule; empty when nobody did.
+    """
+
+    how: str
+    by: str = ""
+
+    @property
+    def words(self) -> str:
+        """One line for a person who comes too late."""
+        return f"already decided by {self.by}: {self.how}" if self.by else f"closed: {self.how}"
+
+
+class Admission(StrEnum):
+    """What became of a question that was offered to the queue."""
+
+    ADDED = "added"
+    WAITING = "already waiting"
+    CHANGED = "already waiting with other content"
+    CLOSED = "already closed"
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """This answer won."""
+
+    question: Question
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class AlreadyDecided:
+    """The question was closed before this answer came."""
+
+    closed: Closed
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """No such question, as far as the queue remembers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """The answer was given to other content than what waits under this key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The answer is not one this question takes; it goes on waiting.
+
+    Attributes:
+        words: Why, and what to do instead.
+    """
+
+    words: str
+
+
+Outcome: TypeAlias = Accepted | AlreadyDecided | Unknown | Stale | Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Waiting questions that ask the same thing, oldest first. Shown once, each answered on its own."""
+
+    questions: tuple[Question, ...]
+
+    @property
+    def oldest(self) -> Question:
+        """The one that is shown."""
+        return self.questions[0]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueView:
+    """A snapshot for interfaces.
+
+    Attributes:
+        waiting: Oldest first.
+        closed: How recently closed questions ended.
+    """
+
+    waiting: tuple[Question, ...]
+    closed: Mapping[Key, Closed]
+
+    @property
+    def front(self) -> Question | None:
+        """The one question that is asked now."""
+        return self.waiting[0] if self.waiting else None
+
+
+class SeatQueue:
+    """The queue. One owner, one thread.
+
+    Args:
+        closed_kept: How many closed keys to remember.
+    """
+
+    def __init__(self, *, closed_kept: int = CLOSED_KEPT) -> None:
+        self._waiting: dict[Key, Question] = {}
+        self._closed: dict[Key, Closed] = {}
+        self._closed_kept = closed_kept
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._waiting
+
+    def add(self, question: Question) -> Admission:
+        """Put a question at the end, once for all.
+
+        Returns:
+            `ADDED`, or why not. On `CHANGED` the bytes under a waiting id were replaced: the question on screen stays
+            as it is, and the owner should close it, because nobody was asked about the new content.
+        """
+        if question.key in self._closed:
+            return Admission.CLOSED
+        waiting = self._waiting.get(question.key)
+        if waiting is not None:
+            return Admission.WAITING if waiting.digest == question.digest else Admission.CHANGED
+        self._waiting[question.key] = question
+        return Admission.ADDED
+
+    def get(self, key: Key) -> Question | None:
+        """Give the waiting question of that key."""
+        return self._waiting.get(key)
+
+    def front(self) -> Question | None:
+        """Give the one question that is asked now: the oldest that waits."""
+        return next(iter(self._waiting.values()), None)
+
+    def waiting(self) -> tuple[Question, ...]:
+        """Give everything that waits, oldest first."""
+        return tuple(self._waiting.values())
+
+    def view(self) -> QueueView:
+        """Give a snapshot for interfaces."""
+        return QueueView(waiting=self.waiting(), closed=self._closed.copy())
+
+    def groups(self) -> tuple[Group, ...]:
+        """Group what waits by what is asked: for display only; every question keeps its own answer."""
+        groups: dict[object, list[Question]] = {}
+        for question in self._waiting.values():
+            groups.setdefault(_likeness(question.prompt), []).append(question)
+        return tuple(Group(questions=tuple(members)) for members in groups.values())
+
+    def answer(self, key: Key, digest: str | None, reply: Reply, *, now: float, by: str) -> Outcome:
+        """Take an answer. The first one wins.
+
+        Args:
+            key: Which question.
+            digest: The digest that was on screen; None when the interface did not say (then the key alone binds,
+                which is enough: a key never carries a second content).
+            reply: The answer.
+            now: On the queue's clock, seconds. From its deadline on a question takes no answer.
+            by: Who answers, as later answers are told.
+
+        Returns:
+            `Accepted` closes the question. Everything else changes nothing, except that a question found expired is
+            closed as such.
+        """
+        question = self._waiting.get(key)
+        if question is None:
+            closed = self._closed.get(key)
+            return AlreadyDecided(closed=closed) if closed is not None else Unknown()
+        if now >= question.deadline:
+            closed = Closed(how="expired")
+            self._close(key, closed)
+            return AlreadyDecided(closed=closed)
+        if digest is not None and digest != question.digest:
+            return Stale()
+        words = refusal(question.prompt, reply)
+        if words:
+            return Refused(words=words)
+        self._close(key, Closed(how=_how(reply), by=by))
+        return Accepted(question=question, reply=reply)
+
+    def answer_batch(
+        self, shown: Sequence[tuple[Key, str]], reply: Reply, *, now: float, by: str
+    ) -> tuple[tuple[Key, Outcome], ...]:
+        """Take one answer for several questions that were on screen together, with one note.
+
+        Args:
+            shown: (key, digest) of exactly the questions that were shown.
+            reply: `once` or `reject`; `always` is refused for each, because its rule was not shown for each.
+            now: On the queue's clock, seconds.
+            by: Who answers.
+
+        Returns:
+            A result for each, in the order given.
+        """
+        if reply.reply is ReplyKind.ALWAYS:
+            refused = Refused(words="several questions are answered once each; answer `always` for one at a time")
+            return tuple((key, refused) for key, _ in shown)
+        return tuple((key, self.answer(key, digest, reply, now=now, by=by)) for key, digest in shown)
+
+    def close(self, key: Key, closed: Closed) -> Question | None:
+        """Close a question that nobody at the seat answered: withdrawn, expired, covered by a new rule.
+
+        Returns:
+            The question; None when it was not waiting. A key that never waited is remembered as closed all the same,
+            so that a late snapshot cannot bring it up; how a closed one ended never changes.
+        """
+        return self._close(key, closed)
+
+    def expire(self, now: float) -> tuple[Question, ...]:
+        """Close and give every question whose deadline has passed."""
+        late = tuple(question for question in self._waiting.values() if now >= question.deadline)
+        for question in late:
+            self._close(question.key, Closed(how="expired"))
+        return late
+
+    def next_deadline(self) -> float | None:
+        """Tell when `expire` has something to do next; None when nothing waits."""
+        return min((question.deadline for question in self._waiting.values()), default=None)
+
+    def _close(self, key: Key, closed: Closed) -> Question | None:
+        question = self._waiting.pop(key, None)
+        self._closed.setdefault(key, closed)
+        while len(self._closed) > self._closed_kept:
+            del self._closed[next(iter(self._closed))]
+        return question
+
+
+def refusal(prompt: Prompt, reply: Reply) -> str:
+    """Say why a question does not take an answer, and what to do instead; empty when it does.
+
+    Whether own patterns match the request, and whether a scope holds, is for whoever records the rule.
+    """
+    named = (reply.inbox if reply.inbox is not None else prompt.inbox, reply.id if reply.id is not None else prompt.id)
+    if named != prompt.key:
+        return "the answer names another request; nothing was answered"
+    if reply.reply is not ReplyKind.ALWAYS or prompt.offers_always:
+        return ""
+    if prompt.only_human:
+        return 'a rule says only = "human" here: answer `once` or `reject`'
+    if prompt.is_grave:
+        return f"a {prompt.danger} request is never allowed for later ones: answer `once` or `reject`"
+    return "there is nothing that `always` could record here: answer `once` or `reject`"
+
+
+def _how(reply: Reply) -> str:
+    match reply.reply:
+        case ReplyKind.ONCE:
+            return "approved once"
+        case ReplyKind.ALWAYS:
+            return "approved always"
+        case ReplyKind.REJECT:
+            return "rejected"
+
+
+def _likeness(prompt: Prompt) -> tuple[str, tuple[str, ...], str, str, str, tuple[PromptUnit, ...]]:
+    """Give what two questions must share to be shown as one: facts, the requester's parent, and what was found."""
+    parent = prompt.chain[-2] if len(prompt.chain) > 1 else prompt.inbox
+    return (prompt.surface, prompt.values, prompt.cwd, parent, prompt.danger, prompt.units)
