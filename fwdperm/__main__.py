@@ -1,0 +1,31 @@
+"""The program's first lines: send the words of a command line to where they are handled.
+
+Lives here: the choice between what runs once per question (`ask`: standard library only) and everything else
+(`cli/`, which loads much more). Never here: an option.
+
+Also runs by path, without the `site` module (`python -I -S .../fwdperm/__main__.py ask ...`): the fastest start.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Run the command line in `sys.argv` and return its exit code."""
+    arguments = sys.argv[1:]
+    match arguments[:1]:
+        case ["ask"]:
+            from fwdperm.ask_command import main as ask  # noqa: PLC0415 - each command loads only what it needs
+
+            return ask(arguments[1:])
+        case _:
+            from fwdperm.cli import main as everything_else  # noqa: PLC0415 - as above
+
+            return everything_else()
+
+
+if __name__ == "__main__":
+    if not __package__:  # started by path: make the package importable from where it lies
+        sys.path.insert(0, __file__.rpartition("/")[0].rpartition("/")[0])
+    sys.exit(main())

@@ -1,0 +1,83 @@
+"""The digests that both sides of the inbox compute: of a file's bytes, and of a requester's proof.
+
+Lives here: sha-256 of bytes, the keyed digest that shows who started a requester, and how that is compared.
+Never here: a file, a token's storage, a decision about what a missing proof means (it only ever narrows).
+Standard library only, and the interpreter's own hash modules before `hashlib`: the per-call client reads it.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+try:
+    from _blake2 import blake2s
+except ImportError:  # pragma: no cover - an interpreter built without its own hashes
+    from hashlib import blake2s
+try:
+    from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]  # 3.12 and later
+except ImportError:
+    try:
+        from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]  # 3.11
+    except ImportError:  # pragma: no cover - an interpreter built without its own hashes
+        from hashlib import sha256
+
+
+def digest_of(content: bytes) -> str:
+    """Return the sha-256 of a file's bytes, in hex: the one digest that is shown, judged, recorded and answered."""
+    return str(sha256(content).hexdigest())
+
+
+def short_digest(text: str) -> str:
+    """Return eight hex characters that tell two texts apart in a file name. Not for anything secret."""
+    return str(blake2s(text.encode(errors="surrogateescape"), digest_size=4).hexdigest())
+
+
+def prove(  # noqa: PLR0913 - the recipe's parts, each named
+    token: str,
+    *,
+    request_id: str,
+    created_ms: int,
+    session: str,
+    agent: str,
+    surface: str,
+    values: Sequence[str],
+    cwd: str,
+) -> str:
+    """Return the proof that a requester holds the token its session was started with.
+
+    The recipe, for clients in other languages:
+
+    1. Key: BLAKE2s-256 of the token's UTF-8 bytes (32 bytes).
+    2. Fields in this order: `id`, `createdAt` in decimal, `requesterSessionId`, `requesterAgentName`, the intent's
+       `surface`, each of its `matchValues` in order, its `requesterCwd`.
+    3. Message: every field as decimal number of its UTF-8 bytes, a colon, the bytes; fields joined by one newline.
+       (The lengths make it unambiguous: a value may hold newlines.)
+    4. Proof: BLAKE2s-256 of the message with that key, in lower-case hex.
+
+    Args:
+        token: What `fwdperm run` gave the session in `FWDPERM_TOKEN`.
+        request_id: The request's `id`.
+        created_ms: Its `createdAt`, epoch milliseconds.
+        session: Its `requesterSessionId`.
+        agent: Its `requesterAgentName`.
+        surface: Its `accessIntent.surface`.
+        values: Its `accessIntent.matchValues`.
+        cwd: Its `accessIntent.requesterCwd`.
+    """
+    fields = (request_id, str(created_ms), session, agent, surface, *values, cwd)
+    coded = [field.encode(errors="surrogatepass") for field in fields]
+    message = b"\n".join(b"%d:%s" % (len(field), field) for field in coded)
+    key = blake2s(token.encode(errors="surrogatepass")).digest()
+    return str(blake2s(message, key=key).hexdigest())
+
+
+def is_same_digest(one: str, other: str) -> bool:
+    """Compare two digests in time that does not depend on where they differ. False for anything not ASCII."""
+    if len(one) != len(other) or not (one.isascii() and other.isascii()):
+        return False
+    difference = 0
+    for left, right in zip(one.encode(), other.encode(), strict=True):
+        difference |= left ^ right
+    return difference == 0
