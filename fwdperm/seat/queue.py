@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from fwdperm.wire.prompt import Reply, ReplyKind
@@ -131,7 +132,7 @@ class QueueView:
 
     Attributes:
         waiting: Oldest first.
-        closed: How recently closed questions ended.
+        closed: How recently closed questions ended; follows the queue, cannot change it.
     """
 
     waiting: tuple[Question, ...]
@@ -190,7 +191,7 @@ class SeatQueue:
 
     def view(self) -> QueueView:
         """Give a snapshot for interfaces."""
-        return QueueView(waiting=self.waiting(), closed=self._closed.copy())
+        return QueueView(waiting=self.waiting(), closed=MappingProxyType(self._closed))
 
     def groups(self) -> tuple[Group, ...]:
         """Group what waits by what is asked: for display only; every question keeps its own answer."""
@@ -285,13 +286,15 @@ def refusal(prompt: Prompt, reply: Reply) -> str:
     named = (reply.inbox if reply.inbox is not None else prompt.inbox, reply.id if reply.id is not None else prompt.id)
     if named != prompt.key:
         return "the answer names another request; nothing was answered"
-    if reply.reply is not ReplyKind.ALWAYS or prompt.offers_always:
+    if reply.reply is not ReplyKind.ALWAYS:
         return ""
     if prompt.only_human:
         return 'a rule says only = "human" here: answer `once` or `reject`'
     if prompt.is_grave:
         return f"a {prompt.danger} request is never allowed for later ones: answer `once` or `reject`"
-    return "there is nothing that `always` could record here: answer `once` or `reject`"
+    if not prompt.suggestions and not reply.patterns:
+        return "nothing is suggested for `always` here: name a pattern, or answer `once` or `reject`"
+    return ""
 
 
 def _how(reply: Reply) -> str:

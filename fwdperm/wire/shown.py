@@ -174,12 +174,17 @@ def clip(text: str, *, lines: int, columns: int) -> Clipped:
 
 
 def columns_of(char: str) -> int:
-    """Tell how many columns a printable character takes on a terminal: 0 (mark), 1 or 2 (wide)."""
+    """Tell how many columns a printable character takes on a terminal at most: 0 (mark), 1 or 2.
+
+    Where terminals differ (ambiguous width, symbols drawn as pictures) it is 2: a row may end early, but the terminal
+    never wraps one by itself, which would put untrusted text in front of the margin.
+    """
     if char.isascii():
         return 1
-    if unicodedata.category(char) == "Mn":
+    category = unicodedata.category(char)
+    if category == "Mn":
         return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+    return 2 if category[0] == "S" or unicodedata.east_asian_width(char) in "WFA" else 1
 
 
 def _wrap(line: str, *, columns: int) -> list[str]:
@@ -267,7 +272,7 @@ def _words(text: str) -> list[str]:
         strange = next((char for char in word if not char.isascii() and _script(char) != "LATIN"), "")
         if len(scripts) > 1:
             found.setdefault(
-                "mixed", f"one word mixes {' and '.join(sorted(scripts)).title()} letters: {_quoted(word)}"
+                "mixed", f"one word mixes {' and '.join(sorted(map(str.title, scripts)))} letters: {_quoted(word)}"
             )
         elif scripts and "LATIN" not in scripts and all(char in _LIKE_LATIN for char in word):
             found.setdefault("alike", f"letters that look like Latin ones: {_quoted(word)}")
