@@ -1,0 +1,548 @@
+"""One request's way, from mail to published answer, without an event loop.
+
+Lives here: what happens to each letter, reply, verdict and deadline, and the commit order that every answer keeps:
+decide, record, make the record durable, publish, remove the request. Never here: waiting, threads, file paths, the
+order itself (`decide.py`).
+
+One owner, one thread. Nothing becomes visible before `flush`, and `flush` publishes nothing whose record is not
+durable except denials during an outage of the journal, which say so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol, assert_never
+
+import structlog
+
+from fwdperm.decide import AskHuman, AskJudge, Decided, after_human, after_judge, begin, nobody
+from fwdperm.errors import ChildError
+from fwdperm.inbox.protocol import AlreadyThere, Failed, Mail, Published, Refused
+from fwdperm.journal import record
+from fwdperm.journal.log import JournalFailed
+from fwdperm.judge.verdict import Verdict
+from fwdperm.seat.queue import Accepted, AlreadyDecided, Closed, Question, Unknown
+from fwdperm.serve.deadline import remaining_s
+from fwdperm.serve.question import prompt_for
+from fwdperm.settings import HALF_WRITTEN_S, UNCONSUMED_S
+from fwdperm.wire.decision import Code, Decision, Outcome, Stage
+from fwdperm.wire.ids import is_request_id
+from fwdperm.wire.request import Request
+from fwdperm.wire.request_file import read_request
+from fwdperm.wire.response import encode, response_to
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from fwdperm.decide import Standing
+    from fwdperm.inbox.protocol import Letter, Transport
+    from fwdperm.journal.log import Journal
+    from fwdperm.judge.verdict import Opinion
+    from fwdperm.seat.queue import Outcome as Answered
+    from fwdperm.seat.queue import SeatQueue
+    from fwdperm.serve.clock import Clock
+    from fwdperm.serve.ledger import Ledger
+    from fwdperm.serve.sessions import Sessions
+    from fwdperm.wire.prompt import Prompt, Reply
+
+log = structlog.get_logger("fwdperm.serve")
+
+Key = tuple[str, str]
+OUTAGE = "the decision could not be recorded, so it does not count; the permission service's disk needs care"
+
+
+class Rules(Protocol):
+    """Where the desk gets the snapshot to decide against."""
+
+    def standing(self, request: Request) -> Standing:
+        """Give the rulesets along the request's parent chain, and everything else the order reads."""
+        ...
+
+    def suggestions(self, request: Request) -> Sequence[tuple[str, str]]:
+        """Give (surface, pattern) pairs that an *always* would record."""
+        ...
+
+
+class Shelf(Protocol):
+    """Where open prompts lie for other interfaces to read."""
+
+    def put(self, prompt: Prompt) -> None:
+        """Lay a prompt out. Must not raise: a prompt that cannot be laid out is still asked at the terminal."""
+        ...
+
+    def take(self, key: Key) -> None:
+        """Take a prompt away. Must not raise."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A request with when it came and until when it waits.
+
+    Attributes:
+        letter: The file it was read from.
+        request: What is asked; a stub with only its id where the file could not be read.
+        at_ms: When it arrived, epoch milliseconds.
+        deadline: When it expires, on the monotonic clock.
+        deadline_ms: The same for people, epoch milliseconds.
+    """
+
+    letter: Letter
+    request: Request
+    at_ms: int
+    deadline: float
+    deadline_ms: int
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A request that waits for a judge or a person."""
+
+    arrival: Arrival
+    step: AskHuman | AskJudge
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A decision on its way out."""
+
+    arrival: Arrival
+    decision: Decision
+    answer: dict[str, object]
+    to_child: bool = True
+
+
+@dataclass(slots=True)
+class Counts:
+    """What happened since the daemon started, for `fwdperm status`."""
+
+    by_stage: dict[str, int] = field(default_factory=dict)
+    approved: int = 0
+    denied: int = 0
+    set_aside: int = 0
+    prompted: int = 0
+
+    def add(self, decision: Decision) -> None:
+        """Count one decision."""
+        self.by_stage[str(decision.stage)] = self.by_stage.get(str(decision.stage), 0) + 1
+        if decision.outcome is Outcome.APPROVED:
+            self.approved += 1
+        else:
+            self.denied += 1
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How the desk waits.
+
+    Attributes:
+        wait_s: Seconds a request waits at most.
+        refuses_unattended: True to deny at once what would need a person while no interface is attached.
+    """
+
+    wait_s: float
+    refuses_unattended: bool = False
+
+
+class Desk:
+    """Takes letters, replies, verdicts and deadlines; gives answers.
+
+    Args:
+        transport: Where requests come in and answers go out.
+        journal: Where everything is recorded first.
+        ledger: What was ever decided.
+        rules: Where standings come from.
+        sessions: The tree of sessions.
+        queue: The seat's queue.
+        shelf: Where open prompts lie.
+        clock: Both clocks.
+        limits: How long requests wait, and what happens without an interface.
+        consult: Called with what the judge should be asked; answers come back through `judged`. It must return at
+            once.
+        is_attended: Says whether any interface is attached now.
+    """
+
+    def __init__(  # noqa: PLR0913 - the one place where the rooms meet
+        self,
+        *,
+        transport: Transport,
+        journal: Journal,
+        ledger: Ledger,
+        rules: Rules,
+        sessions: Sessions,
+        queue: SeatQueue,
+        shelf: Shelf,
+        clock: Clock,
+        limits: Limits,
+        consult: Callable[[AskJudge, Key], None],
+        is_attended: Callable[[], bool],
+    ) -> None:
+        self.counts = Counts()
+        self.waiting: dict[Key, Waiting] = {}
+        self._transport = transport
+        self._journal = journal
+        self._ledger = ledger
+        self._rules = rules
+        self._sessions = sessions
+        self._queue = queue
+        self._shelf = shelf
+        self._clock = clock
+        self._limits = limits
+        self._consult = consult
+        self._is_attended = is_attended
+        self._unfinished: dict[Key, tuple[Mail, float, str]] = {}
+        self._outbox: list[Outgoing] = []
+        self._unrecorded: list[Outgoing] = []
+        self._unpublished: list[Outgoing] = []
+        self._unread: dict[Key, float] = {}
+        self._fresh: list[Key] = []
+        self._consulting: list[Key] = []
+
+    # -- what comes in -----------------------------------------------------------------------------------------
+
+    def receive(self, letters: Iterable[Letter]) -> None:
+        """Take what the transport handed out. One bad letter never stops the others."""
+        for letter in letters:
+            try:
+                self._receive(letter)
+            except Exception:  # the seam: one request
+                log.exception("request.failed", inbox=letter.inbox, request=letter.stem)
+                self._refuse(letter, Code.INTERNAL, "the permission service failed on this request; try again later")
+
+    def reply(self, key: Key, digest: str | None, reply: Reply, *, via: str, user: str = "") -> Answered:
+        """Take a person's answer. The first one wins; it is bound to the digest that was shown.
+
+        Returns:
+            What became of it. Only `Accepted` changes anything, and that is published by the next `flush`.
+        """
+        by = f"{user} ({via})" if user else via
+        answered = self._queue.answer(key, digest, reply, now=self._clock.monotonic(), by=by)
+        if isinstance(answered, Unknown):
+            past = self._ledger.who(key)
+            return AlreadyDecided(closed=past) if past is not None else answered
+        if not isinstance(answered, Accepted):
+            return answered
+        waiting = self.waiting.pop(key)
+        self._shelf.take(key)
+        if not isinstance(waiting.step, AskHuman):
+            raise TypeError("a question for the judge stood in the human's queue")
+        self._journal.append(_reply_record(waiting.arrival.request, reply, via=via, user=user))
+        self._out(waiting.arrival, after_human(waiting.step, reply.reply, note=reply.note, via=by).decision)
+        self.reconsider()
+        return answered
+
+    def judged(self, key: Key, digest: str, opinion: Opinion) -> None:
+        """Take what the judge said, if its question still stands: same digest, unanswered."""
+        waiting = self.waiting.get(key)
+        if waiting is None or waiting.arrival.request.digest != digest or not isinstance(waiting.step, AskJudge):
+            return
+        request = waiting.arrival.request
+        self._journal.append(_verdict_record(request, opinion))
+        self._follow(waiting.arrival, after_judge(waiting.step, opinion, self._rules.standing(request)))
+
+    def reconsider(self) -> None:
+        """Run the first two steps again on everything that waits: a rule or a reply may have settled it."""
+        for key, waiting in tuple(self.waiting.items()):
+            if isinstance(waiting.step, AskJudge):
+                continue
+            step = begin(waiting.arrival.request, self._rules.standing(waiting.arrival.request))
+            if isinstance(step, Decided):
+                self._close(key, Closed(how="settled by a rule", by=str(step.decision.rule or step.decision.by)))
+                self._out(waiting.arrival, step.decision)
+
+    def watch_over(self) -> None:
+        """Close what was withdrawn, expire what is late, give half-written files up. Called on every wake-up."""
+        now = self._clock.monotonic()
+        held = [(*key, waiting.arrival.letter.token) for key, waiting in self.waiting.items()]
+        for key in self._transport.gone((inbox, stem, token) for inbox, stem, token in held if token is not None):
+            waiting = self._close(key, Closed(how="withdrawn by its requester"))
+            if waiting is not None:
+                told = nobody(waiting.step.weighed, Code.WITHDRAWN, "the requester withdrew its request")
+                self._out(waiting.arrival, told, to_child=False)
+        for key in [key for key, waiting in self.waiting.items() if now >= waiting.arrival.deadline]:
+            waiting = self._close(key, Closed(how="expired"))
+            if waiting is not None:
+                self._out(waiting.arrival, nobody(waiting.step.weighed, Code.EXPIRED, self._expired(waiting.arrival)))
+        for key, (letter, since, reason) in tuple(self._unfinished.items()):
+            if now - since >= HALF_WRITTEN_S:
+                del self._unfinished[key]
+                self._refuse(letter, Code.MALFORMED, f"the request file {reason}")
+
+    def next_deadline(self) -> float | None:
+        """Give when `watch_over` next has something to do, on the monotonic clock."""
+        times = [waiting.arrival.deadline for waiting in self.waiting.values()]
+        times += [since + HALF_WRITTEN_S for _, since, _ in self._unfinished.values()]
+        return min(times, default=None)
+
+    # -- what goes out -----------------------------------------------------------------------------------------
+
+    def flush(self) -> None:
+        """Make every record durable, then publish, then remove the requests, then tell the seat and the judge."""
+        out, self._outbox = self._outbox, []
+        try:
+            self._journal.commit()
+        except JournalFailed as failure:
+            log.error("journal.failed", reason=str(failure))
+            self._journal.discard()
+            out = [self._without_record(one) for one in out]
+            self._unrecorded += [one for one in out if one.decision.code is not Code.REPLAYED]
+        for one in out:
+            self._publish(one)
+        fresh, self._fresh = self._fresh, []
+        for key in fresh:
+            question = self._queue.get(key)
+            if question is not None:
+                self._shelf.put(question.prompt)
+                self.counts.prompted += 1
+                log.info("human.asked", inbox=key[0], request=key[1], surface=question.prompt.surface)
+        consulting, self._consulting = self._consulting, []
+        for key in consulting:
+            waiting = self.waiting.get(key)
+            if waiting is not None and isinstance(waiting.step, AskJudge):
+                self._consult(waiting.step, key)
+
+    def retry(self) -> None:
+        """Publish again what could not be published, and record what an outage of the journal left unrecorded."""
+        if not self._journal.healthy and self._journal.recover():
+            late, self._unrecorded = self._unrecorded, []
+            for one in late:
+                self._record(one)
+            log.warning("journal.recovered", late=len(late))
+        again, self._unpublished = self._unpublished, []
+        for one in again:
+            self._publish(one)
+
+    def sweep_unread(self) -> None:
+        """Remove answers nobody consumed: no allow lies around unused."""
+        now = self._clock.monotonic()
+        for inbox in self._transport.sessions():
+            for unread in self._transport.responses(inbox):
+                key = (inbox, unread.stem)
+                over = self._unread.setdefault(key, now + max(0.0, UNCONSUMED_S - unread.age_s))
+                if now >= over and self._transport.remove_response(inbox, unread.stem):
+                    log.info("response.removed_unread", inbox=inbox, request=unread.stem)
+        for key in [key for key, over in self._unread.items() if now > over + UNCONSUMED_S]:
+            del self._unread[key]
+
+    # -- one letter --------------------------------------------------------------------------------------------
+
+    def _receive(self, letter: Letter) -> None:
+        key = (letter.inbox, letter.stem)
+        if self._repeats(letter, key):
+            return
+        if isinstance(letter, Refused):
+            self._refuse(letter, Code.MALFORMED, f"the request file {letter.reason}")
+            return
+        try:
+            request = read_request(letter.data, stem=letter.stem, inbox=letter.inbox)
+        except ChildError as error:
+            if error.code == "half-written":
+                _, since, _ = self._unfinished.get(key, (letter, self._clock.monotonic(), ""))
+                self._unfinished[key] = (letter, since, error.reason)
+            else:
+                self._refuse(letter, Code.MALFORMED, f"the request file cannot be used: {error.reason}")
+            return
+        self._unfinished.pop(key, None)
+        if self._sessions.see(request):
+            edge = record.SessionSeen(session=request.session, parent=request.inbox, agent=request.agent)
+            self._journal.append(edge)
+        arrival, left = self._arrival(letter, request)
+        if left <= 0:
+            reason = "the request is older than it may be; nobody was asked and nobody refused it"
+            self._out(arrival, nobody(None, Code.EXPIRED, reason))
+            return
+        self._follow(arrival, begin(request, self._rules.standing(request)))
+
+    def _arrival(self, letter: Letter, request: Request) -> tuple[Arrival, float]:
+        """Give when a request came, and the seconds it has left."""
+        now_ms = self._clock.wall_ms()
+        at_ms = letter.ctime_ns // 1_000_000 or now_ms
+        left = remaining_s(request, arrived_ms=at_ms, now_ms=now_ms, wait_s=self._limits.wait_s)
+        deadline = self._clock.monotonic() + left
+        return Arrival(letter, request, at_ms, deadline, now_ms + int(left * 1000)), left
+
+    def _repeats(self, letter: Letter, key: Key) -> bool:
+        """Deal with a key that was seen before: at most one decision for it, for ever.
+
+        A crash between the record and the removal of the request leaves the request lying: its recorded answer is
+        published again. Anything else under a decided id is a replay, and gets a denial.
+        """
+        digest = letter.digest if isinstance(letter, Mail) else ""
+        undelivered = self._ledger.undelivered(key)
+        if undelivered is not None and undelivered.digest == digest:
+            outcome = self._transport.respond(*key, encode(dict(undelivered.response)))
+            if not isinstance(outcome, Failed):
+                self._delivered(letter)
+            return True
+        if undelivered is not None or self._ledger.is_decided(key):
+            reason = "this request id was already decided once; a new request needs a new id"
+            self._out(self._stub(letter), nobody(None, Code.REPLAYED, reason))
+            return True
+        waiting = self.waiting.get(key)
+        if waiting is None:
+            return False
+        if waiting.arrival.request.digest == digest:
+            waiting.arrival = replace(waiting.arrival, letter=letter)
+            return True
+        self._close(key, Closed(how="replaced by its requester"))
+        reason = "the request's file was replaced while it waited; a new request needs a new id"
+        told = nobody(waiting.step.weighed, Code.MALFORMED, reason)
+        self._out(replace(waiting.arrival, letter=letter), told)
+        return True
+
+    def _refuse(self, letter: Letter, code: Code, reason: str) -> None:
+        """Deny what cannot be read where an id is readable; set it aside and count it where not."""
+        self.waiting.pop((letter.inbox, letter.stem), None)
+        if is_request_id(letter.stem):
+            self._out(self._stub(letter), nobody(None, code, reason))
+            return
+        self.counts.set_aside += 1
+        log.warning("file.set_aside", inbox=letter.inbox, file=letter.stem, reason=reason)
+        self._journal.append(record.SetAside(inbox=letter.inbox, file=letter.stem, reason=reason))
+
+    def _stub(self, letter: Letter) -> Arrival:
+        """Give the little that is known of a request that cannot be read: where it lay and its file's name."""
+        digest = letter.digest if isinstance(letter, Mail) else ""
+        unread = Request(letter.stem, digest, letter.inbox, session="", agent="", facts=None, floor="unreadable")
+        now_ms = self._clock.wall_ms()
+        return Arrival(letter, unread, letter.ctime_ns // 1_000_000 or now_ms, self._clock.monotonic(), now_ms)
+
+    # -- who is asked next -------------------------------------------------------------------------------------
+
+    def _follow(self, arrival: Arrival, step: Decided | AskJudge | AskHuman) -> None:
+        key = arrival.request.key
+        match step:
+            case Decided():
+                self.waiting.pop(key, None)
+                self._out(arrival, step.decision)
+            case AskJudge():
+                self.waiting[key] = Waiting(arrival, step)
+                self._consulting.append(key)
+            case AskHuman() if self._limits.refuses_unattended and not self._is_attended():
+                self.waiting.pop(key, None)
+                reason = "a person must answer this and none is attached; nobody refused it"
+                self._out(arrival, nobody(step.weighed, Code.UNAVAILABLE, reason))
+            case AskHuman():
+                self._ask_human(arrival, step)
+            case _:
+                assert_never(step)
+
+    def _ask_human(self, arrival: Arrival, asked: AskHuman) -> None:
+        request = arrival.request
+        self.waiting[request.key] = Waiting(arrival, asked)
+        prompt = prompt_for(
+            asked,
+            chain=[place.session for place in self._sessions.chain(request)],
+            suggestions=self._rules.suggestions(request),
+            created_at=arrival.at_ms,
+            deadline_at=arrival.deadline_ms,
+        )
+        self._journal.append(
+            record.asked(request, why=asked.why, requested_at=arrival.at_ms, deadline_at=arrival.deadline_ms)
+        )
+        now = self._clock.monotonic()
+        self._queue.add(Question(request.key, request.digest, prompt, asked_at=now, deadline=arrival.deadline))
+        self._fresh.append(request.key)
+
+    def _close(self, key: Key, closed: Closed) -> Waiting | None:
+        """Take a request out of everything that waits."""
+        self._queue.close(key, closed)
+        self._shelf.take(key)
+        return self.waiting.pop(key, None)
+
+    def _expired(self, arrival: Arrival) -> str:
+        waited = (self._clock.wall_ms() - arrival.at_ms) // 1000
+        return f"nobody answered within {max(waited, 0)} s; nobody refused it"
+
+    # -- one decision ------------------------------------------------------------------------------------------
+
+    def _out(self, arrival: Arrival, decision: Decision, *, to_child: bool = True) -> None:
+        request = arrival.request
+        answer = response_to(request, decision, at_ms=self._clock.wall_ms())
+        one = Outgoing(arrival, decision, answer, to_child)
+        if decision.code is not Code.REPLAYED:
+            self._record(one)
+            self._ledger.decide(request.key, request.digest, answer, by=_by(decision))
+        self.counts.add(decision)
+        self._outbox.append(one)
+
+    def _record(self, one: Outgoing) -> None:
+        made = record.decided(
+            one.arrival.request,
+            one.decision,
+            response=one.answer,
+            requested_at=one.arrival.at_ms,
+            duration_ms=max(0, self._clock.wall_ms() - one.arrival.at_ms),
+            guard=one.decision.by if one.decision.stage is Stage.GUARD else "",
+        )
+        self._journal.append(made)
+
+    def _without_record(self, one: Outgoing) -> Outgoing:
+        """Turn an approval whose record is not durable into a denial. Fails closed, and says so."""
+        if one.decision.outcome is Outcome.DENIED:
+            return one
+        request = one.arrival.request
+        decision = Decision(outcome=Outcome.DENIED, stage=Stage.NOBODY, reason=OUTAGE, code=Code.UNAVAILABLE)
+        answer = response_to(request, decision, at_ms=self._clock.wall_ms())
+        self._ledger.decide(request.key, request.digest, answer, by=_by(decision))
+        return replace(one, decision=decision, answer=answer)
+
+    def _publish(self, one: Outgoing) -> None:
+        inbox, request_id = key = one.arrival.request.key
+        if not one.to_child:
+            self._delivered(one.arrival.letter)
+            return
+        outcome = self._transport.respond(inbox, request_id, encode(one.answer))
+        match outcome:
+            case Published() | AlreadyThere():
+                self._unread[key] = one.arrival.deadline + UNCONSUMED_S
+                self._delivered(one.arrival.letter)
+                said = {"outcome": str(one.decision.outcome), "stage": str(one.decision.stage)}
+                log.info("request.decided", inbox=inbox, request=request_id, **said)
+            case Failed():
+                log.error("response.failed", inbox=inbox, request=request_id, reason=outcome.reason)
+                self._unpublished.append(one)
+            case _:
+                assert_never(outcome)
+
+    def _delivered(self, letter: Letter) -> None:
+        key = (letter.inbox, letter.stem)
+        self._transport.remove_request(letter)
+        self._ledger.deliver(key)
+        self._journal.append(record.Delivered(inbox=key[0], id=key[1]))
+
+
+def _by(decision: Decision) -> Closed:
+    return Closed(
+        how=f"{decision.outcome} at stage {decision.stage}",
+        by=str(decision.rule or decision.by or decision.code or decision.stage),
+    )
+
+
+def _reply_record(request: Request, reply: Reply, *, via: str, user: str) -> record.Replied:
+    return record.Replied(
+        inbox=request.inbox,
+        id=request.id,
+        digest=request.digest,
+        reply=str(reply.reply),
+        feedback=reply.note,
+        patterns=reply.patterns or (),
+        scope=str(reply.scope or ""),
+        expires_in_ms=reply.expires_in_ms or 0,
+        via=via,
+        user=user,
+    )
+
+
+def _verdict_record(request: Request, opinion: Opinion) -> record.Verdict:
+    base = record.Verdict(inbox=request.inbox, id=request.id, digest=request.digest)
+    if isinstance(opinion, Verdict):
+        return replace(
+            base,
+            model=opinion.model,
+            verdict=str(opinion.choice),
+            risk=str(opinion.risk),
+            cited=opinion.rule,
+            reason=opinion.reason,
+        )
+    return replace(base, failure=opinion.code, reason=opinion.words)

@@ -1,0 +1,148 @@
+"""Who is whose parent, and what of it is known rather than claimed.
+
+Lives here: the tree of sessions as the daemon sees it. A session is *known* when `fwdperm run` recorded it; everything
+a request says of itself is a claim. Claims draw the chain that people are shown and add the denials of the claimed
+ancestors; they never add an allow. Never here: a ruleset, a file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fwdperm.settings import ROUTE_HOPS
+from fwdperm.wire.proof import is_same_digest, prove
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fwdperm.wire.request import Request
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSession:
+    """A session that `fwdperm run` recorded: the operator's word.
+
+    Attributes:
+        session: Its id.
+        parent: The session whose inbox it asks.
+        agent: Its agent name.
+        cwd: Its working directory, absolute.
+        token: The secret its process was started with.
+        ruleset: Path of its recorded ruleset; empty when it has none.
+        ended: True once its process is gone.
+    """
+
+    session: str
+    parent: str
+    agent: str = ""
+    cwd: str = ""
+    token: str = field(default="", repr=False)
+    ruleset: str = ""
+    ended: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One session on a requester's parent chain.
+
+    Attributes:
+        session: Its id.
+        agent: Its agent name; empty when nobody said.
+        known: What was recorded of it; None when there is only the claim.
+        trusted: True when this place on the chain is known, not claimed: its recorded allows then count.
+    """
+
+    session: str
+    agent: str = ""
+    known: KnownSession | None = None
+    trusted: bool = False
+
+
+class Sessions:
+    """The tree of sessions: recorded ones, and edges that requests claimed."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, KnownSession] = {}
+        self._claimed: dict[str, str] = {}
+        self._agents: dict[str, str] = {}
+
+    def record(self, known: Iterable[KnownSession]) -> None:
+        """Replace what is recorded."""
+        self._known = {one.session: one for one in known}
+
+    def see(self, request: Request) -> bool:
+        """Take the edge a request claims: its session asks in this inbox. The first claim for a session stays.
+
+        Returns:
+            True when the edge is new, so that it is worth recording.
+        """
+        is_new = request.session not in self._known and request.session not in self._claimed
+        if request.session != request.inbox:
+            self.claim(request.session, request.inbox, agent=request.agent)
+        return is_new and request.session != request.inbox
+
+    def claim(self, session: str, parent: str, *, agent: str = "") -> None:
+        """Take an edge that was claimed, or that an earlier daemon recorded as claimed."""
+        self._claimed.setdefault(session, parent)
+        if agent:
+            self._agents.setdefault(session, agent)
+
+    def known(self, session: str) -> KnownSession | None:
+        """Give what was recorded of a session."""
+        return self._known.get(session)
+
+    def all(self) -> dict[str, str]:
+        """Give every edge: session -> parent, recorded ones over claimed ones."""
+        return self._claimed | {one.session: one.parent for one in self._known.values()}
+
+    def agent(self, session: str) -> str:
+        """Give a session's agent name: recorded, else claimed, else empty."""
+        known = self._known.get(session)
+        return known.agent if known is not None else self._agents.get(session, "")
+
+    def is_proven(self, request: Request) -> bool:
+        """Say whether a request carries the proof that its process was started by `fwdperm run` for this session.
+
+        A missing or wrong proof, a session nobody recorded, one that ended, or another parent's inbox: no. Fails
+        closed: the request is then served as a claim.
+        """
+        known = self._known.get(request.session)
+        if known is None or known.ended or known.parent != request.inbox:
+            return False
+        facts = request.facts
+        if not known.token or not request.proof or facts is None:
+            return False
+        expected = prove(
+            known.token,
+            request_id=request.id,
+            created_ms=request.created_ms,
+            session=request.session,
+            agent=request.agent,
+            surface=facts.surface,
+            values=facts.values,
+            cwd=facts.cwd,
+        )
+        return is_same_digest(expected, request.proof)
+
+    def chain(self, request: Request) -> tuple[Place, ...]:
+        """Give the parent chain of a request, the requester first, the root last.
+
+        The inbox is a fact (the file lay there) and so is everything recorded above it; the requester itself is one
+        only with its proof. Whatever is reached by a claimed edge is claimed.
+        """
+        proven = self.is_proven(request)
+        known = self._known.get(request.session)
+        mine = known.agent if proven and known is not None else request.agent
+        places = [Place(request.session, mine, known, trusted=proven)]
+        seen = {request.session}
+        session, trusted = request.inbox, True
+        while session and session not in seen and len(places) < ROUTE_HOPS:
+            seen.add(session)
+            known = self._known.get(session)
+            places.append(Place(session, self.agent(session), known, trusted=trusted))
+            if known is not None:
+                session = known.parent
+            else:
+                session, trusted = self._claimed.get(session, ""), False
+        return tuple(places)
