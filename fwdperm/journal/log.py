@@ -1,0 +1,354 @@
+"""Appending to the journal: nothing is acknowledged before it is durable.
+
+Lives here: `Journal`, the one writer. Never here: what a record means, mending at start (`mend.py`), reading back.
+
+One commit is one write of all that was appended, and one fdatasync. When the disk refuses, the file is cut back to the
+last acknowledged line, and nothing is taken until `recover` has written through again. After a failed sync the segment
+is not trusted any more: writing goes on in a new one.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from fwdperm.journal import checkpoint
+from fwdperm.journal.line import encode, hash_of, line_of
+from fwdperm.journal.mend import Mended, mend
+from fwdperm.journal.record import Delivered, Repaired
+from fwdperm.journal.replay import Replayed, replay
+from fwdperm.journal.segments import (
+    HeadFile,
+    JournalFailed,
+    Point,
+    name_of,
+    number_of,
+    open_to_write,
+    read_head,
+    write_all,
+)
+from fwdperm.journal.tidy import Redact, tidied, unredacted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from fwdperm.journal.line import Line
+    from fwdperm.journal.record import Record
+    from fwdperm.journal.state import Fold, State
+
+__all__ = ["Journal", "JournalFailed"]
+
+SEGMENT_BYTES: Final = 64 << 20
+"""Bytes of a segment before the next one is begun: a file an editor still opens."""
+CHECKPOINT_LINES: Final = 50_000
+"""Lines between checkpoints: what start-up reads at most, in a few tenths of a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    line: Line
+    raw: bytes
+    is_lazy: bool
+
+
+class Journal:
+    """The one writer of a journal.
+
+    Attributes:
+        healthy: False after the disk refused, until `recover` gave True. Nobody may be served meanwhile.
+        problem: Why, in words; empty when healthy.
+        replayed: What opening found: the state, the further folds, the faults.
+    """
+
+    def __init__(  # noqa: PLR0913 - `open` is the door
+        self,
+        directory: Path,
+        replayed: Replayed,
+        head: HeadFile,
+        *,
+        clock: Callable[[], int],
+        redact: Redact,
+        segment_bytes: int,
+        checkpoint_lines: int,
+    ) -> None:
+        """Take what `open` prepared."""
+        self.directory = directory
+        self.replayed = replayed
+        self.healthy = True
+        self.problem = ""
+        self._head = head
+        self._clock = clock
+        self._redact = redact
+        self._segment_bytes = segment_bytes
+        self._checkpoint_lines = checkpoint_lines
+        self._saver = checkpoint.Saver(directory, kept=replayed.kept)
+        self._since_checkpoint = replayed.lines
+        self._durable = replayed.end
+        self._last = replayed.last
+        self._next = (replayed.end.seq, replayed.end.hash)
+        self._waiting: list[_Pending] = []
+        self._written: list[_Pending] = []
+        self._end = 0
+        self._descriptor = -1
+        self._is_distrusted = False
+        self._fault = "disk"
+
+    @classmethod
+    def open(  # noqa: PLR0913 - every collaborator stands in the open
+        cls,
+        directory: Path,
+        *,
+        clock: Callable[[], int],
+        redact: Redact = unredacted,
+        folds: Sequence[Fold] = (),
+        segment_bytes: int = SEGMENT_BYTES,
+        checkpoint_lines: int = CHECKPOINT_LINES,
+    ) -> Journal:
+        """Read the journal back, mend its tail, and make it ready to append.
+
+        Args:
+            directory: Where it lies; made with mode 0700 when it is missing.
+            clock: Gives epoch milliseconds.
+            redact: Takes a text, gives it without secrets.
+            folds: Further folds, empty; they hold the result and are moved along with every commit.
+            segment_bytes: Size at which the next segment is begun.
+            checkpoint_lines: Lines between checkpoints.
+
+        Raises:
+            OperatorError: For a newer format, or when another process writes this journal.
+            JournalFailed: When the disk refuses. Fails closed: nobody is served without a journal.
+        """
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            head = HeadFile(directory)
+        except OSError as error:
+            raise JournalFailed(f"cannot open the journal in `{directory}`: {error}") from error
+        try:
+            replayed = replay(directory, folds=folds)
+            mended = mend(directory, replayed, read_head(directory))
+            if mended.was_cut:
+                for fold in folds:
+                    fold.load(None)
+                replayed = replay(directory, folds=folds)
+            journal = cls(
+                directory,
+                replayed,
+                head,
+                clock=clock,
+                redact=redact,
+                segment_bytes=segment_bytes,
+                checkpoint_lines=checkpoint_lines,
+            )
+            journal._begin(mended)
+        except OSError as error:
+            head.close()
+            raise JournalFailed(f"cannot open the journal in `{directory}`: {error}") from error
+        except BaseException:
+            head.close()
+            raise
+        return journal
+
+    @property
+    def state(self) -> State:
+        """What all acknowledged lines add up to."""
+        return self.replayed.folding.state
+
+    @property
+    def durable(self) -> Point:
+        """After the last acknowledged line."""
+        return self._durable
+
+    @property
+    def pending(self) -> int:
+        """How many appended lines are not acknowledged yet."""
+        return len(self._waiting) + len(self._written)
+
+    def append(self, record: Record) -> int:
+        """Put a record behind those that wait for the next commit.
+
+        Returns:
+            Its number. It is not recorded before `commit` returned: until then nothing may be seen of it.
+        """
+        seq, before = self._next
+        line = line_of(tidied(record, redact=self._redact), seq=seq + 1, at=self._clock(), prev=before)
+        raw = encode(line)
+        self._waiting.append(_Pending(line, raw, isinstance(record, Delivered)))
+        self._next = (seq + 1, hash_of(raw))
+        return seq + 1
+
+    def commit(self) -> int:
+        """Make everything that was appended durable: one write, one fdatasync.
+
+        When only `Delivered` records wait they are written and not synced: a later commit takes them along.
+
+        Returns:
+            The number of the last acknowledged line.
+
+        Raises:
+            JournalFailed: When the disk refuses, or has not recovered since. Nothing of what waited is recorded;
+                it still waits, and is committed after `recover`, or dropped by `discard`.
+        """
+        if not self._waiting:
+            return self._durable.seq
+        if not self.healthy:
+            raise JournalFailed(self.problem)
+        try:
+            self._write()
+            if not all(pending.is_lazy for pending in self._written):
+                self._sync()
+        except OSError as error:
+            self._fail(error)
+            raise JournalFailed(self.problem) from error
+        return self._durable.seq
+
+    def discard(self) -> int:
+        """Drop everything that was appended since the last commit, and give its lines' numbers out again.
+
+        Returns:
+            How many lines were dropped.
+        """
+        dropped = len(self._waiting)
+        self._waiting.clear()
+        if self._written:
+            self._next = (self._written[-1].line.seq, hash_of(self._written[-1].raw))
+        else:
+            self._next = (self._durable.seq, self._durable.hash)
+        return dropped
+
+    def recover(self) -> bool:
+        """Try whether the disk takes lines again, by writing what waits and a record of the failure through to it.
+
+        Returns:
+            True when the journal is healthy. May be called as often as one likes; makes nothing worse.
+        """
+        if self.healthy:
+            return True
+        before = self._next
+        try:
+            self._cut_back()
+            if self._is_distrusted:
+                self._open_segment(number_of(self._durable.file) + 1)
+            self.append(Repaired(fault=self._fault, file=self._durable.file, detail=self.problem))
+            self.healthy = True
+            self.commit()
+        except (OSError, JournalFailed) as error:
+            self.healthy = False
+            self.problem = str(error)
+            if self._next != before:
+                self._waiting.pop()
+                self._next = before
+            return False
+        self.problem = ""
+        self._fault = "disk"
+        return True
+
+    def save_checkpoint(self) -> bool:
+        """Save the fold so that the next start reads only what follows; False when the disk refused."""
+        is_read = 0 < len(self._last) < self._durable.offset
+        saved = is_read and self._saver.save(self.replayed.folding, self._durable, self._last)
+        self._since_checkpoint = 0
+        return saved
+
+    def close(self) -> None:
+        """Make what waits durable, save a checkpoint and let go. Raises JournalFailed as `commit` does."""
+        try:
+            self.commit()
+            if self._written:
+                self._sync()
+            self.save_checkpoint()
+        finally:
+            if self._descriptor >= 0:
+                os.close(self._descriptor)
+                self._descriptor = -1
+            self._head.close()
+
+    def _begin(self, mended: Mended) -> None:
+        """Open the segment to write to, and record what was mended."""
+        self._durable = mended.point
+        self._next = (mended.point.seq, mended.point.hash)
+        self._end = mended.point.offset
+        if mended.is_new:
+            self._open_segment(number_of(mended.point.file))
+        else:
+            self._descriptor = open_to_write(self.directory / mended.point.file, is_new=False)
+            os.fdatasync(self._descriptor)  # a killed writer's lines may be readable and not yet durable
+        if mended.note is not None:
+            self.append(mended.note)
+            self.commit()
+        else:
+            self._head.write(self._durable)
+
+    def _write(self) -> None:
+        data = b"".join(pending.raw + b"\n" for pending in self._waiting)
+        if self._end and self._end + len(data) > self._segment_bytes:
+            self._rotate()
+        self._look()
+        write_all(self._descriptor, data, self._end)
+        self._end += len(data)
+        self._written += self._waiting
+        self._waiting = []
+
+    def _look(self) -> None:
+        """Notice that somebody else removed, cut or wrote to the segment: then it is left as evidence."""
+        found = os.fstat(self._descriptor)
+        if found.st_nlink == 0 or found.st_size != self._end:
+            self._is_distrusted = True
+            self._fault = "cut" if found.st_size < self._end or found.st_nlink == 0 else "broken"
+            raise OSError(errno.ESTALE, "the segment was changed or removed by somebody else")
+
+    def _sync(self) -> None:
+        """Acknowledge everything written."""
+        try:
+            os.fdatasync(self._descriptor)
+        except OSError:
+            self._is_distrusted = True
+            raise
+        written, self._written = self._written, []
+        for pending in written:
+            self.replayed.folding.apply(pending.line)
+        last = written[-1]
+        self._last = last.raw
+        self._durable = Point(last.line.seq, hash_of(last.raw), self._durable.file, self._end)
+        self._head.write(self._durable)
+        self._since_checkpoint += len(written)
+        if self._since_checkpoint >= self._checkpoint_lines:
+            self.save_checkpoint()
+
+    def _rotate(self) -> None:
+        """Begin the next segment at a line boundary."""
+        if self._written:
+            self._sync()
+        self.save_checkpoint()
+        self._open_segment(number_of(self._durable.file) + 1)
+
+    def _open_segment(self, number: int) -> None:
+        """Write on in a new, empty segment; the old one stays as it is."""
+        descriptor = open_to_write(self.directory / name_of(number), is_new=True)
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+        self._descriptor = descriptor
+        self._durable = Point(self._durable.seq, self._durable.hash, name_of(number), 0)
+        self._end = 0
+        self._is_distrusted = False
+
+    def _fail(self, error: OSError) -> None:
+        """Stop taking lines, and let no unacknowledged byte stay where a reader could take it for a record."""
+        self.healthy = False
+        self.problem = f"cannot write the journal `{self._durable.file}`: {error.strerror or error}"
+        self._waiting = self._written + self._waiting
+        self._written = []
+        try:
+            self._cut_back()
+        except OSError:
+            self._is_distrusted = True
+
+    def _cut_back(self) -> None:
+        """Cut the segment back to the last acknowledged line, durably when it is not trusted any more."""
+        self._end = self._durable.offset
+        if self._fault == "disk" and os.fstat(self._descriptor).st_size > self._end:
+            os.ftruncate(self._descriptor, self._end)
+        if self._is_distrusted:
+            os.fsync(self._descriptor)

@@ -1,0 +1,455 @@
+"""What the journal can say: a closed union of frozen records.
+
+Lives here: the records and how they are made of a request and a decision. Pure.
+Never here: JSON (`line.py`), redaction and clipping (`tidy.py`), sequence numbers (the log gives them).
+
+A field's metadata says how `tidy.py` treats it: `text` is redacted and clipped, `exact` is withheld rather than
+altered, and a field without metadata is an identifier that stands as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+
+from fwdperm.wire.decision import Outcome, RuleRef, Stage, UnitEvidence
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fwdperm.wire.decision import Decision
+    from fwdperm.wire.request import Request
+
+NO_MAPPING: Mapping[str, Any] = {}
+
+
+def _text(limit: int) -> Any:
+    """Declare a field of free text: redacted, then clipped to `limit` characters."""
+    return field(default="", metadata={"text": limit})
+
+
+def _texts(limit: int, *, most: int) -> Any:
+    """Declare a tuple of free texts, of which the first `most` are kept."""
+    return field(default=(), metadata={"text": limit, "most": most})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Subject:
+    """Which request a record is about.
+
+    Attributes:
+        inbox: The session whose inbox it lay in.
+        id: The request's id. (inbox, id) is decided at most once, for ever.
+        digest: sha-256 (hex) of the request's bytes.
+        session: The requester's session id (a claim).
+        agent: The requester's agent name (a claim).
+        chain: Sessions between the requester and the inbox, nearest requester first.
+        surface: What kind of thing.
+        values: Its spellings; long ones clipped, the first eight kept.
+        values_digest: sha-256 (hex) over all values in full, so that an identical request can be recognised.
+        cwd: The requester's working directory.
+        turn: The requester's turn.
+    """
+
+    inbox: str = ""
+    id: str = ""
+    digest: str = ""
+    session: str = ""
+    agent: str = _text(256)
+    chain: tuple[str, ...] = ()
+    surface: str = _text(256)
+    values: tuple[str, ...] = _texts(1_000, most=8)
+    values_digest: str = ""
+    cwd: str = _text(1_000)
+    turn: str = _text(256)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """The daemon opened the journal."""
+
+    KIND: ClassVar[str] = "started"
+    version: str = ""
+    root: str = ""
+    ruleset: str = ""
+    pid: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopped:
+    """The daemon closed the journal in good order."""
+
+    KIND: ClassVar[str] = "stopped"
+    reason: str = _text(500)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(_Subject):
+    """A request reached the human's queue."""
+
+    KIND: ClassVar[str] = "asked"
+    message: str = _text(1_000)
+    tool: str = _text(256)
+    why: str = _text(500)
+    requested_at: int = 0
+    deadline_at: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What the judge said, or the code of its failure."""
+
+    KIND: ClassVar[str] = "verdict"
+    inbox: str = ""
+    id: str = ""
+    digest: str = ""
+    model: str = ""
+    verdict: str = ""
+    risk: str = ""
+    cited: str = ""
+    reason: str = _text(1_000)
+    latency_ms: int = 0
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replied:
+    """A person answered. The only record session rules are taught by.
+
+    Attributes:
+        patterns: What an *always* records. A pattern in which redaction finds a secret, or that is too long to
+            stand in full, is left out: a grant is never recorded as something wider or other than what was given.
+        patterns_withheld: How many were left out.
+        expires_in_ms: How long a grant holds, milliseconds; 0 for the session's life.
+    """
+
+    KIND: ClassVar[str] = "replied"
+    inbox: str = ""
+    id: str = ""
+    digest: str = ""
+    reply: str = ""
+    feedback: str = _text(2_000)
+    patterns: tuple[str, ...] = field(default=(), metadata={"exact": 1_000, "withheld": "patterns_withheld"})
+    patterns_withheld: int = 0
+    scope: str = ""
+    expires_in_ms: int = 0
+    via: str = ""
+    user: str = ""
+    source: str = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided(_Subject):
+    """The final word on a request.
+
+    Attributes:
+        outcome: What the requester may do.
+        stage: Who decided.
+        code: Why nobody decided; empty otherwise.
+        rule: The deciding rule, where one decided.
+        by: Interface, model or guard entry that decided.
+        guard: The guard entry of the request's class.
+        ruleset: Version of the ruleset it was resolved against.
+        units: Evidence, the first 32 units.
+        unit_count: How many units there were.
+        requested_at: When the request arrived, epoch milliseconds.
+        duration_ms: Milliseconds from arrival to decision.
+        response: The answer file's content, so that the same answer can be published again after a crash.
+    """
+
+    KIND: ClassVar[str] = "decided"
+    outcome: Outcome = Outcome.DENIED
+    stage: Stage = Stage.NOBODY
+    code: str = ""
+    rule: RuleRef | None = None
+    by: str = ""
+    guard: str = ""
+    ruleset: str = ""
+    units: tuple[UnitEvidence, ...] = ()
+    unit_count: int = 0
+    reason: str = _text(2_000)
+    note: str = _text(2_000)
+    tool: str = _text(256)
+    requested_at: int = 0
+    duration_ms: int = 0
+    response: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def is_approved(self) -> bool:
+        """Say whether the requester may go ahead."""
+        return self.outcome is Outcome.APPROVED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivered:
+    """The answer was published and the request removed. Not worth a sync of its own: replay can find out again."""
+
+    KIND: ClassVar[str] = "delivered"
+    inbox: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetAside:
+    """A file in an inbox was not a readable request."""
+
+    KIND: ClassVar[str] = "set_aside"
+    inbox: str = ""
+    file: str = _text(300)
+    reason: str = _text(500)
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSeen:
+    """A session and its place in the tree. The newest one for a session counts."""
+
+    KIND: ClassVar[str] = "session_seen"
+    session: str = ""
+    parent: str = ""
+    agent: str = _text(256)
+    cwd: str = _text(1_000)
+    verified: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reloaded:
+    """The ruleset was read again."""
+
+    KIND: ClassVar[str] = "reloaded"
+    ruleset: str = ""
+    problems: tuple[str, ...] = _texts(500, most=16)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleAdded:
+    """A session rule that came from no reply: added by hand, or kept over a prune.
+
+    Attributes:
+        what: `grant`, `guidance` or `refusal`.
+        pattern: What it covers; empty when withheld.
+        withheld: 1 when the pattern held a secret or was too long. Such a rule covers nothing.
+        expires_at: Epoch milliseconds; 0 for the session's life.
+    """
+
+    KIND: ClassVar[str] = "rule_added"
+    rule: str = ""
+    what: str = ""
+    surface: str = ""
+    pattern: str = field(default="", metadata={"exact": 1_000, "withheld": "withheld"})
+    withheld: int = 0
+    scope: str = ""
+    session: str = ""
+    note: str = _text(2_000)
+    expires_at: int = 0
+    via: str = ""
+    user: str = ""
+    source: str = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleRevoked:
+    """A session rule no longer holds."""
+
+    KIND: ClassVar[str] = "rule_revoked"
+    rule: str = ""
+    reason: str = _text(500)
+    via: str = ""
+    user: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repaired:
+    """The journal itself was mended.
+
+    Attributes:
+        fault: `torn` (a tail that was never acknowledged), `disk` (the disk refused and recovered), `cut`
+            (acknowledged lines are missing at the end), `broken` (acknowledged bytes are not what was written).
+            The last two stay a finding of every later verification.
+        file: Where.
+        kept: File beside the journal that holds the bytes that were cut; empty when there is none.
+        bytes: How many bytes were cut.
+    """
+
+    KIND: ClassVar[str] = "repaired"
+    fault: str = ""
+    file: str = ""
+    kept: str = ""
+    bytes: int = 0
+    detail: str = _text(500)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """One part of what was in force when older segments were removed. Parts of one snapshot follow each other.
+
+    Attributes:
+        name: Whose state: `core`, or a further fold's name.
+        part: From 1 to `parts`.
+        data: A piece of the state's JSON text, already redacted because it was folded from records.
+    """
+
+    KIND: ClassVar[str] = "snapshot"
+    name: str = ""
+    part: int = 1
+    parts: int = 1
+    data: str = field(default="", metadata={"whole": True})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pruned:
+    """Anchor: older segments were removed on purpose, and what is left is accounted for.
+
+    Attributes:
+        removed: For every removed segment its name, last sequence number and last line's hash, blank-separated.
+        keys: File that holds the hashes of every request decided in them.
+        keys_count: How many.
+        keys_digest: sha-256 (hex) of that file.
+    """
+
+    KIND: ClassVar[str] = "pruned"
+    removed: tuple[str, ...] = ()
+    keys: str = ""
+    keys_count: int = 0
+    keys_digest: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknown:
+    """A record of a kind, or of a shape, that a later version writes. Kept, and skipped by readers."""
+
+    KIND: ClassVar[str] = ""
+    kind: str
+    data: Mapping[str, Any] = field(hash=False)
+
+
+Record: TypeAlias = (
+    Started
+    | Stopped
+    | Asked
+    | Verdict
+    | Replied
+    | Decided
+    | Delivered
+    | SetAside
+    | SessionSeen
+    | Reloaded
+    | RuleAdded
+    | RuleRevoked
+    | Repaired
+    | Snapshot
+    | Pruned
+    | Unknown
+)
+
+KINDS: Mapping[str, type[Any]] = {
+    made.KIND: made
+    for made in (
+        Started,
+        Stopped,
+        Asked,
+        Verdict,
+        Replied,
+        Decided,
+        Delivered,
+        SetAside,
+        SessionSeen,
+        Reloaded,
+        RuleAdded,
+        RuleRevoked,
+        Repaired,
+        Snapshot,
+        Pruned,
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A record where it stands in the journal.
+
+    Attributes:
+        seq: Its number, from 1, without gaps.
+        at: When it was appended, epoch milliseconds.
+        record: What it says.
+        extra: Keys of a later minor version, kept as they are.
+    """
+
+    seq: int
+    at: int
+    record: Record
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+def asked(request: Request, *, why: str, requested_at: int, deadline_at: int) -> Asked:
+    """Say that a request waits for the human.
+
+    Args:
+        request: What is asked.
+        why: Why no earlier step settled it, in words.
+        requested_at: When it arrived, epoch milliseconds.
+        deadline_at: When it expires, epoch milliseconds.
+    """
+    return Asked(
+        **_subject(request),
+        message=request.message,
+        tool=request.tool,
+        why=why,
+        requested_at=requested_at,
+        deadline_at=deadline_at,
+    )
+
+
+def decided(  # noqa: PLR0913 - a record has as many parts as there are facts
+    request: Request,
+    decision: Decision,
+    *,
+    response: Mapping[str, Any],
+    requested_at: int,
+    duration_ms: int,
+    guard: str = "",
+) -> Decided:
+    """Say what was decided. The record must be durable before `response` is published.
+
+    Args:
+        request: What was asked.
+        decision: The final word.
+        response: The answer file's content.
+        requested_at: When it arrived, epoch milliseconds.
+        duration_ms: Milliseconds from arrival to decision.
+        guard: The guard entry of the request's class.
+    """
+    return Decided(
+        **_subject(request),
+        outcome=decision.outcome,
+        stage=decision.stage,
+        code=str(decision.code or ""),
+        rule=decision.rule,
+        by=decision.by,
+        guard=guard,
+        ruleset=decision.ruleset,
+        units=decision.units,
+        unit_count=len(decision.units),
+        reason=decision.reason,
+        note=decision.note,
+        tool=request.tool,
+        requested_at=requested_at,
+        duration_ms=duration_ms,
+        response=response,
+    )
+
+
+def _subject(request: Request) -> dict[str, Any]:
+    facts = request.facts
+    return {
+        "inbox": request.inbox,
+        "id": request.id,
+        "digest": request.digest,
+        "session": request.session,
+        "agent": request.agent,
+        "chain": request.route,
+        "surface": facts.surface if facts else request.surface,
+        "values": facts.values if facts else ((request.value,) if request.value else ()),
+        "cwd": facts.cwd if facts else "",
+        "turn": request.turn,
+    }

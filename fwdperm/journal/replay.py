@@ -1,0 +1,188 @@
+"""Reading the journal back: what was decided, what is open, where to write on.
+
+Lives here: one streaming pass from the checkpoint, or from the beginning, to the end. Opens nothing for writing.
+Never here: mending (`mend.py`), judging the whole log (`verify.py`).
+
+A line is believed when the line after it confirms its hash. One that is not confirmed teaches nothing (a request it
+decides stays spent), and never stops the pass: what can still be read is worth more than silence. It is reported, and
+a caller that trusts less after damage finds it in `faults` and in `state.damage`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from fwdperm.journal import checkpoint
+from fwdperm.journal.line import GENESIS, NotALine, hash_of, take_apart
+from fwdperm.journal.segments import Point, listing, name_of, number_of, open_to_read, raw_lines, read_head
+from fwdperm.journal.state import Folding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from fwdperm.journal.line import Line
+    from fwdperm.journal.state import Fold, State
+
+BEGINNING: Final = Point(0, GENESIS, name_of(1), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A place where the log is not what was written.
+
+    Attributes:
+        file: The segment.
+        offset: Where the line begins, bytes from the segment's start.
+        seq: The number that was expected there.
+        what: What is wrong, in words.
+    """
+
+    file: str
+    offset: int
+    seq: int
+    what: str
+
+
+@dataclass(slots=True)
+class Replayed:
+    """What the journal adds up to.
+
+    Attributes:
+        folding: The state and the further folds.
+        end: After the last line that could be read.
+        last: That line's bytes, without its newline; empty when it was not read in this pass.
+        sound: After the last line before the first fault; the same as `end` when there is none.
+        faults: What is wrong and not yet noted in the log.
+        noted: What is wrong and was noted by an earlier start.
+        lines: How many lines this pass read.
+        kept: The checkpoint's keys; empty when the whole log was read.
+        from_checkpoint: Whether a checkpoint was used.
+    """
+
+    folding: Folding
+    end: Point = BEGINNING
+    last: bytes = b""
+    sound: Point = BEGINNING
+    faults: list[Fault] = field(default_factory=list)
+    noted: list[Fault] = field(default_factory=list)
+    lines: int = 0
+    kept: bytes = b""
+    from_checkpoint: bool = False
+
+    @property
+    def state(self) -> State:
+        """What recovery needs."""
+        return self.folding.state
+
+
+def replay(directory: Path, *, folds: Sequence[Fold] = (), use_checkpoint: bool = True) -> Replayed:
+    """Read the journal back.
+
+    Args:
+        directory: Where its segments lie; may be empty or missing.
+        folds: Further folds, empty; they are moved along and hold the result.
+        use_checkpoint: False reads the whole log.
+
+    Returns:
+        The state, and where the log ends. Faults are in it, not raised.
+
+    Raises:
+        OperatorError: For a log of another major version.
+        OSError: When a segment cannot be read.
+    """
+    replayed = Replayed(Folding(folds=folds))
+    if not directory.is_dir():
+        return replayed
+    head = read_head(directory)
+    start: Point | None = None
+    if use_checkpoint and (loaded := checkpoint.load(directory, replayed.folding)):
+        start, replayed.kept = loaded
+        replayed.from_checkpoint = True
+        replayed.end = replayed.sound = start
+    segments = listing(directory)
+    if start is None and segments:
+        replayed.end = replayed.sound = Point(0, GENESIS, segments[0].name, 0)
+    held: Line | None = None
+    for path in segments:
+        if start is None or number_of(path.name) >= number_of(start.file):
+            held = _read_segment(path, replayed, held)
+    is_changed = head is not None and head.seq == replayed.end.seq and head.hash != replayed.end.hash
+    if is_changed:
+        at = replayed.end.offset - len(replayed.last) - 1
+        what = f"line {replayed.end.seq} is not the one the head names"
+        _note(replayed, Fault(replayed.end.file, at, replayed.end.seq, what))
+    if held is not None:
+        (replayed.state.distrust if is_changed else replayed.folding.apply)(held)
+    return replayed
+
+
+def _read_segment(path: Path, replayed: Replayed, held: Line | None) -> Line | None:
+    """Read one segment. A line is folded when its successor confirms it; `held` is the one that waits for that."""
+    seq, before = replayed.end.seq, replayed.end.hash
+    offset = replayed.end.offset if path.name == replayed.end.file else 0
+    replayed.end = Point(seq, before, path.name, offset)
+    if not replayed.faults:
+        replayed.sound = replayed.end
+    with open_to_read(path) as stream:
+        stream.seek(offset)
+        for raw in raw_lines(stream):
+            at, offset, body = offset, offset + len(raw), raw[:-1]
+            replayed.lines += 1
+            try:
+                line = take_apart(body if raw[-1:] == b"\n" else b"")
+            except NotALine as fault:
+                _note(replayed, Fault(path.name, at, seq + 1, f"line {fault}"))
+                continue
+            fits = line.prev == before and line.seq == seq + 1
+            if not fits and not _is_accounted(line, seq):
+                _note(replayed, Fault(path.name, at, seq + 1, _misfit(line, seq + 1)))
+            if held is not None:
+                (replayed.folding.apply if line.prev == before else replayed.state.distrust)(held)
+            seq, before, held = line.seq, hash_of(body), line
+            replayed.end, replayed.last = Point(seq, before, path.name, offset), body
+            if line.kind == "pruned":
+                _recall(path.parent, line, replayed)
+            elif _is_damage(line):
+                replayed.noted += replayed.faults
+                replayed.faults.clear()
+            if not replayed.faults:
+                replayed.sound = replayed.end
+    return held
+
+
+def _is_damage(line: Line) -> bool:
+    """Say whether a line notes damage that an earlier start found."""
+    return line.kind == "repaired" and line.data.get("fault") in {"cut", "broken"}
+
+
+def _is_accounted(line: Line, seq: int) -> bool:
+    """Say whether a line may stand where the chain does not lead: first after a prune, or after noted damage."""
+    return (seq == 0 and line.seq > 1) or _is_damage(line)
+
+
+def _note(replayed: Replayed, fault: Fault) -> None:
+    """Keep the first few faults: a log of a million foreign lines must not fill the memory."""
+    if len(replayed.faults) < 100:  # noqa: PLR2004 - enough for any person
+        replayed.faults.append(fault)
+
+
+def _misfit(line: Line, expected: int) -> str:
+    if line.seq != expected:
+        return f"line has number {line.seq}, expected {expected}"
+    return f"line {line.seq} does not follow the line before it: that was changed, or this was put here"
+
+
+def _recall(directory: Path, line: Line, replayed: Replayed) -> None:
+    """Remember the requests decided in segments that were removed."""
+    name = str(line.data.get("keys", ""))
+    try:
+        keys = (directory / name).read_bytes() if name and "/" not in name else b""
+    except OSError:
+        keys = b""
+    if name and hashlib.sha256(keys).hexdigest() != line.data.get("keysDigest"):
+        what = f"the keys of pruned decisions in `{name}` are not what was kept"
+        _note(replayed, Fault(replayed.end.file, replayed.end.offset, line.seq, what))
+    replayed.state.add_spent(checkpoint.split(keys))
