@@ -1,0 +1,323 @@
+"""The inbox tree as a transport: what is new, what is gone, and where answers go.
+
+Lives here: listing inboxes, remembering what was handed out, bounding the work of one call.
+Never here: what a request means, when to look (that is the doorbell's and the loop's), opening files by hand.
+
+One hostile entry, one flood and one unreadable directory cost their own inbox a bounded delay, and the others nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from typing import TYPE_CHECKING, Final
+
+from fwdperm.errors import ChildError, EnvironmentFailure
+from fwdperm.inbox import files
+from fwdperm.inbox.layout import (
+    REQUESTS,
+    RESPONSES,
+    SERVING,
+    SESSIONS,
+    TEMP_PREFIX,
+    Layout,
+    beat_name,
+    file_name,
+    mail_stem,
+)
+from fwdperm.inbox.mounts import file_system_type, is_shared
+from fwdperm.inbox.protocol import Identity, Letter, Outcome, Unread
+from fwdperm.inbox.shelf import Budget, Shelf
+from fwdperm.settings import SESSION_ID_BYTES
+from fwdperm.wire.ids import decode_session, encode_session, is_request_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+_TEMP_KEPT_S: Final = 60.0
+"""Seconds after which a temp file in `responses/` was left by a crash: writing one takes milliseconds."""
+_REMOVALS_KEPT: Final = 4096
+"""Own removals remembered until their event comes; more means that no events come, and then nobody asks."""
+
+
+class InboxTree:
+    """The inboxes under one root, on a file system.
+
+    Args:
+        root: The inbox root. Links in this path are the operator's; below it none is followed.
+        several_uids: Children run as other users of the root's group: foreign owners are read, directories are
+            2770 and files 0640. Otherwise everything is private, and another user's file is refused.
+        now_ns: The wall clock, epoch nanoseconds.
+        clock: A clock that only goes forward, seconds.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        several_uids: bool = False,
+        now_ns: Callable[[], int] = time.time_ns,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.layout = Layout(root)
+        self.modes = files.GROUP if several_uids else files.PRIVATE
+        self._root = os.fspath(root)
+        self._owner = None if several_uids else os.geteuid()
+        self._now_ns = now_ns
+        self._clock = clock
+        self._times_are_live = not is_shared(file_system_type(root))
+        self._shelves: dict[str, Shelf] = {}
+        self._behind: dict[str, None] = {}
+        self._sessions: dict[str, str | None] = {}
+        self._removed: set[tuple[str, str]] = set()
+
+    @property
+    def root(self) -> Path:
+        """The inbox root."""
+        return self.layout.root
+
+    # -- inboxes -----------------------------------------------------------------------------------------------
+    def ensure(self, session: str) -> None:
+        """Make the session's directories and their sentinels. See Transport."""
+        name = encode_session(session)
+        try:
+            for parts in ((SESSIONS, name), (SESSIONS, name, REQUESTS), (SESSIONS, name, RESPONSES)):
+                with files.directory(self._root, parts, create=self.modes) as at:
+                    files.plant_sentinel(at=at, modes=self.modes)
+            with files.directory(self._root, (SERVING,), create=self.modes):
+                pass
+        except OSError as error:
+            raise _environment("cannot make the inbox of", session, error) from error
+
+    def sessions(self) -> tuple[str, ...]:
+        """List every session that has a directory under `sessions/`. Names that encode no session are left alone."""
+        try:
+            with files.directory(self._root, (SESSIONS,)) as at, os.scandir(at) as entries:
+                names = [entry.name for entry in entries if _is_directory(entry)]
+        except OSError:
+            return ()
+        known = self._sessions
+        self._sessions = {name: known[name] if name in known else _decode(name) for name in names}
+        return tuple(session for session in self._sessions.values() if session is not None)
+
+    def forget(self, session: str) -> None:
+        """Forget what was handed out of an inbox. See Transport."""
+        if (shelf := self._shelves.pop(session, None)) is not None:
+            shelf.close()
+        self._behind.pop(session, None)
+
+    def close(self) -> None:
+        """Let go of every listing that is under way."""
+        for session in tuple(self._shelves):
+            self.forget(session)
+
+    # -- requests ----------------------------------------------------------------------------------------------
+    def pending(self, only: set[str] | None = None) -> list[Letter]:
+        """Hand out what is new, in order of arrival (ctime, then name). See Transport."""
+        wanted = self.sessions() if only is None else tuple(sorted(only))
+        if only is None:
+            for session in self._shelves.keys() - set(wanted):
+                self.forget(session)
+        # those that had to wait go first, in the order in which they began to wait
+        asked = set(wanted)
+        order = [session for session in self._behind if session in asked]
+        order += [session for session in wanted if session not in self._behind]
+        budget = Budget()
+        found: list[Letter] = []
+        try:
+            at = files.open_directory(self._root, (SESSIONS,))
+        except OSError as error:
+            return self._rootless(error)
+        try:
+            for session in order:
+                self._behind.pop(session, None)
+                if budget.is_spent:
+                    self._behind[session] = None
+                    continue
+                self._look(session, sessions=at, budget=budget, found=found)
+        finally:
+            os.close(at)
+        found.sort(key=lambda letter: (letter.ctime_ns, letter.inbox, letter.stem))
+        return found
+
+    def behind(self) -> frozenset[str]:
+        """Name the inboxes where something was left unread. See Transport."""
+        return frozenset(self._behind)
+
+    def _look(self, session: str, *, sessions: int, budget: Budget, found: list[Letter]) -> None:
+        try:
+            name = encode_session(session)
+        except ChildError:
+            return
+        shelf = self._shelves.get(session)
+        if shelf is None:
+            shelf = self._shelves[session] = Shelf(session, owner=self._owner, clock=self._clock)
+        try:
+            if self._times_are_live and shelf.is_unchanged(_peek(f"{name}/{REQUESTS}", at=sessions)):
+                return
+            inbox = os.open(name, files.DIRECTORY, dir_fd=sessions)
+            try:
+                at = os.open(REQUESTS, files.DIRECTORY, dir_fd=inbox)
+            finally:
+                os.close(inbox)
+            try:
+                found += shelf.take(at, budget=budget, now_ns=self._now_ns())
+            finally:
+                os.close(at)
+        except FileNotFoundError:
+            shelf.empty()
+        except OSError as error:
+            if (refused := shelf.trouble(error)) is not None:
+                found.append(refused)
+        if shelf.is_behind:
+            self._behind[session] = None
+
+    def _rootless(self, error: OSError) -> list[Letter]:
+        """Answer for a root that cannot be opened: a missing one is empty, another says so once, as nobody's inbox."""
+        self._behind.clear()
+        if error.errno == errno.ENOENT:
+            return []
+        shelf = self._shelves.setdefault("", Shelf("", owner=self._owner, clock=self._clock))
+        refused = shelf.trouble(error)
+        return [] if refused is None else [refused]
+
+    def gone(self, keys: Iterable[tuple[str, str, Identity]]) -> set[tuple[str, str]]:
+        """Say which requests were withdrawn. See Transport.
+
+        A file rewritten in place is still there; `pending` hands it out again.
+        """
+        by_inbox: dict[str, list[tuple[str, Identity]]] = {}
+        for inbox, stem, token in keys:
+            by_inbox.setdefault(inbox, []).append((stem, token))
+        missing: set[tuple[str, str]] = set()
+        for inbox, held in by_inbox.items():
+            try:
+                with files.directory(self._root, (SESSIONS, encode_session(inbox), REQUESTS)) as at:
+                    for stem, token in held:
+                        status = files.status_of(file_name(stem), at=at)
+                        if status is None or (status.st_dev, status.st_ino) != (token.device, token.inode):
+                            missing.add((inbox, stem))
+            except FileNotFoundError:
+                missing.update((inbox, stem) for stem, _ in held)
+            except (OSError, ValueError, ChildError):
+                continue
+        return missing
+
+    def remove_request(self, letter: Letter) -> bool:
+        """Remove an answered request if it is still the one that was read. See Transport."""
+        if letter.token is None or not is_request_id(letter.stem):
+            return False
+        name = file_name(letter.stem)
+        directory = encode_session(letter.inbox)
+        try:
+            with files.directory(self._root, (SESSIONS, directory, REQUESTS)) as at:
+                self._expect_removal(directory, name)
+                removed = files.remove_same(name, letter.token, at=at)
+                if not removed:
+                    self._removed.discard((directory, name))
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        if removed and (shelf := self._shelves.get(letter.inbox)) is not None:
+            shelf.drop(name)
+        return removed
+
+    def _expect_removal(self, directory: str, name: str) -> None:
+        if len(self._removed) >= _REMOVALS_KEPT:
+            self._removed.clear()
+        self._removed.add((directory, name))
+
+    def was_own_removal(self, directory: str, name: str) -> bool:
+        """Say, once, whether a removal the doorbell heard of was ours: no reason to wake anyone.
+
+        Args:
+            directory: The inbox's encoded name.
+            name: The file's name.
+        """
+        try:
+            self._removed.remove((directory, name))
+        except KeyError:
+            return False
+        return True
+
+    # -- responses ---------------------------------------------------------------------------------------------
+    def respond(self, inbox: str, stem: str, payload: bytes) -> Outcome:
+        """Publish an answer. Makes missing directories again; never overwrites. See Transport."""
+        name = file_name(stem)
+        try:
+            with files.directory(self._root, (SESSIONS, encode_session(inbox), RESPONSES), create=self.modes) as at:
+                return files.publish(name, payload, at=at, modes=self.modes)
+        except OSError as error:
+            return files.failed(error)
+
+    def responses(self, inbox: str) -> tuple[Unread, ...]:
+        """List unconsumed answers; clears away temp files a crash left there. See Transport."""
+        unread: list[Unread] = []
+        try:
+            with files.directory(self._root, (SESSIONS, encode_session(inbox), RESPONSES)) as at:
+                for name in os.listdir(at):  # noqa: PTH208 - a descriptor has no pathlib
+                    stem = mail_stem(name)
+                    if (stem is None or not is_request_id(stem)) and not name.startswith(TEMP_PREFIX):
+                        continue
+                    if (status := files.status_of(name, at=at)) is None:
+                        continue
+                    age_s = max(0.0, (self._now_ns() - status.st_ctime_ns) / 1e9)
+                    if stem is not None:
+                        unread.append(Unread(stem, age_s))
+                    elif age_s > _TEMP_KEPT_S:
+                        files.remove(name, at=at)
+        except OSError:
+            return ()
+        return tuple(unread)
+
+    def remove_response(self, inbox: str, stem: str) -> bool:
+        """Remove an unconsumed answer. See Transport."""
+        try:
+            with files.directory(self._root, (SESSIONS, encode_session(inbox), RESPONSES)) as at:
+                return files.remove(file_name(stem), at=at)
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+
+    # -- heartbeat ---------------------------------------------------------------------------------------------
+    def beat(self, session: str, payload: bytes) -> None:
+        """Publish a heartbeat over the last one. See Transport."""
+        try:
+            with files.directory(self._root, (SERVING,), create=self.modes) as at:
+                files.replace(beat_name(session), payload, at=at, modes=self.modes)
+        except OSError as error:
+            raise _environment("cannot write the heartbeat of", session, error) from error
+
+    def unbeat(self, session: str) -> None:
+        """Withdraw a heartbeat. See Transport."""
+        try:
+            with files.directory(self._root, (SERVING,)) as at:
+                if not files.remove(beat_name(session), at=at):
+                    raise PermissionError(errno.EACCES, "cannot remove it")
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise _environment("cannot withdraw the heartbeat of", session, error) from error
+
+
+def _peek(path: str, *, at: int) -> os.stat_result:
+    return os.stat(path, dir_fd=at, follow_symlinks=False)
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _decode(name: str) -> str | None:
+    return decode_session(name) if len(name) <= SESSION_ID_BYTES else None
+
+
+def _environment(what: str, session: str, error: OSError) -> EnvironmentFailure:
+    return EnvironmentFailure(f"{what} `{session}`: {files.said(error)}")
