@@ -1,6 +1,7 @@
 """What a rule is and what it can say.
 
-Lives here: `Action`, `Origin`, `Rule`, `Finding`. Never here: matching (`wildcard.py`, `index.py`), reading a file.
+Lives here: `Action`, `Origin`, `Rule`, `Default`, `Finding`.
+Never here: matching (`wildcard.py`, `index.py`), reading a file.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Rule:
     @property
     def is_bare_star(self) -> bool:
         """Say whether it covers every value of its surface: the only kind of allow that may permit the unknowable."""
-        return self.pattern == "*"
+        return bool(self.pattern) and not self.pattern.strip("*")
 
     @property
     def is_exact(self) -> bool:
@@ -87,15 +88,36 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
+class Default:
+    """What a surface gets when no rule matches: `bash = "ask"` under `[rules]`.
+
+    Attributes:
+        surface: Surface pattern; a bare `*` is the default of every surface that no other default names.
+        action: What it says.
+        origin: Where it stands.
+        only_human: True for the ask that stands in for an action that could not be read: no mode answers it.
+    """
+
+    surface: str
+    action: Action
+    origin: Origin
+    only_human: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """What a ruleset says of one unit.
 
     Attributes:
-        action: The verdict. `ALLOW` without a rule is what a default said.
+        action: The verdict. `ALLOW` without a rule is what a default said. It differs from `rule.action` when a mode,
+            a broken layer or an unknowable command changed it, and then `note` says so.
         rule: The deciding rule; None when nothing matched and a default spoke (or nobody did, for an auxiliary unit).
         spelling: The spelling that the rule matched; empty without a rule.
-        speaks: False for an auxiliary unit that no rule matched: it has no opinion.
-        note: Why an allow did not count, in words: a broken layer, an unknowable command; empty otherwise.
+        speaks: False for a unit that has no opinion: an auxiliary one that no rule matched, or a remote command that
+            only a catch-all ask would have spoken of.
+        note: Why the verdict is not what the rule alone says, in words: a broken layer, an unknowable command, a mode,
+            a carrier's consent; empty otherwise.
+        default: The default that spoke; None with a rule, and for the ask that holds where nothing is written.
     """
 
     action: Action
@@ -103,3 +125,4 @@ class Finding:
     spelling: str = ""
     speaks: bool = True
     note: str = ""
+    default: Default | None = None

@@ -1,0 +1,284 @@
+"""The composed ruleset: layers joined in order, and what they say of a unit.
+
+Lives here: `Ruleset`, `Step`. Pure. Never here: several rulesets along a session tree (`chain.py`), the whole request
+(`verdict.py`), files.
+
+Everything that cannot be known fails towards ask: a broken layer, an unknown action, an opaque command.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from hashlib import sha256
+from heapq import merge
+from typing import TYPE_CHECKING, NamedTuple
+
+from fwdperm.rules.index import Index
+from fwdperm.rules.layer import trimmed
+from fwdperm.rules.mode import Mode
+from fwdperm.rules.rule import Action, Default, Finding, Rule
+from fwdperm.rules.surface import expand, is_every
+from fwdperm.rules.wildcard import Glob, Wildcard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from fwdperm.rules.layer import Layer, Problem
+    from fwdperm.rules.unit import Unit
+
+YOLO_NOTE = "mode yolo: ask became allow"
+"""Stands in a finding whose ask the mode rewrote."""
+
+
+class Standing(StrEnum):
+    """What became of a rule that matched."""
+
+    DECIDES = "decides"
+    OVERRIDDEN = "overridden"
+    SILENT = "does not speak"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One matching rule on the way to a finding, for `explain`.
+
+    Attributes:
+        rule: The rule as written, with its origin.
+        spelling: What it matched.
+        standing: Whether it decides, was overridden by a later one, or matched without a say.
+    """
+
+    rule: Rule
+    spelling: str
+    standing: Standing
+
+
+class _Entry(NamedTuple):
+    """A rule and what it comes to in this ruleset."""
+
+    rule: Rule
+    action: Action
+    note: str
+
+
+class _View(NamedTuple):
+    """The rules that may speak of one surface."""
+
+    every: Index
+    strict: Index
+    folded: Index
+
+
+class Ruleset:
+    """Rules of all layers in order; made by `compose`, never changed after."""
+
+    def __init__(
+        self, entries: Sequence[_Entry], *, defaults: Sequence[Default], home: str, mode: Mode, broken: str
+    ) -> None:
+        self.mode = mode
+        """How bold this ruleset is."""
+        self.broken = broken
+        """Why no allow counts: the unreadable layer, its file and line and what to do; empty when all could be read."""
+        self.problems: tuple[Problem, ...] = ()
+        """What was wrong in the layers."""
+        self._entries = tuple(entries)
+        self._defaults = tuple(defaults)
+        self._home = home
+        self._surface_names = tuple(dict.fromkeys(entry.rule.surface for entry in self._entries))
+        self._surfaces = _surface_index(self._surface_names)
+        self._default_surfaces = _surface_index([default.surface for default in self._defaults])
+        self._views: dict[tuple[int, ...], _View] = {}
+
+    @classmethod
+    def compose(cls, layers: Iterable[Layer], *, home: str = "", mode: Mode = Mode.JUDGE) -> Ruleset:
+        """Join layers; later ones are nearer the end and so win.
+
+        Args:
+            layers: In order: built-in, user, project, agent, session.
+            home: The requester's home directory, for patterns that begin with `~/` or `$HOME/`.
+            mode: `yolo` turns every ask but an `only = "human"` one into an allow.
+
+        Returns:
+            The ruleset. A layer in which something is not known adds no allow; while a whole layer is broken, every
+            allow becomes an ask.
+        """
+        layers = [trimmed(layer) for layer in layers]
+        broken = next((_why_broken(layer) for layer in layers if layer.broken), "")
+        made = cls(
+            [_weigh(rule, mode=mode, broken=broken) for layer in layers for rule in layer.rules],
+            defaults=[default for layer in layers for default in layer.defaults],
+            home=home,
+            mode=mode,
+            broken=broken,
+        )
+        made.problems = tuple(problem for layer in layers for problem in layer.problems)
+        return made
+
+    @cached_property
+    def version(self) -> str:
+        """Short hash over everything that can change a finding, so that a decision can name what it was made by."""
+        digest = sha256(repr((self.mode, self.broken, self._home)).encode(errors="surrogatepass"))
+        for item in (*self.rules, *self.defaults):
+            digest.update(repr(item).encode(errors="surrogatepass"))
+        return digest.hexdigest()[:12]
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Every rule as written, in order."""
+        return tuple(entry.rule for entry in self._entries)
+
+    @property
+    def defaults(self) -> tuple[Default, ...]:
+        """Every default as written, in order."""
+        return self._defaults
+
+    def resolve(self, unit: Unit) -> Finding:
+        """Say what the rules say of one unit: the last that matches, else a default, else ask. Never raises."""
+        unheard: Finding | None = None
+        for place, spelling in self._matches(unit):
+            entry = self._entries[place]
+            if self._is_silent(entry.rule, unit):
+                if entry.rule.action is Action.ALLOW:
+                    unheard = unheard or Finding(Action.ASK, entry.rule, spelling, note=unit.opaque)
+                continue
+            if unheard is not None and entry.action is not Action.ALLOW:
+                return unheard
+            return Finding(entry.action, entry.rule, spelling, note=entry.note)
+        return unheard or self._fall_back(unit)
+
+    def walk(self, unit: Unit) -> tuple[Step, ...]:
+        """Return every rule that matches, latest first, and what became of each."""
+        decided = self.resolve(unit).rule
+        steps = []
+        for place, spelling in self._matches(unit):
+            entry = self._entries[place]
+            if entry.rule is decided:
+                standing, decided = Standing.DECIDES, None
+            elif self._is_silent(entry.rule, unit):
+                standing = Standing.SILENT
+            else:
+                standing = Standing.OVERRIDDEN
+            steps.append(Step(entry.rule, spelling, standing))
+        return tuple(steps)
+
+    def _is_silent(self, rule: Rule, unit: Unit) -> bool:
+        """Say whether a rule that matches has nothing to say of this unit."""
+        if unit.opaque and self.mode is not Mode.YOLO and rule.action is Action.ALLOW and not rule.is_bare_star:
+            return True
+        return unit.remote and rule.is_bare_star and rule.action is Action.ASK and not rule.only_human
+
+    def _fall_back(self, unit: Unit) -> Finding:
+        """Say what holds where no rule spoke."""
+        default = self._default_for(unit.surface)
+        is_named = default is not None and not is_every(default.surface)
+        if default is not None and default.action is Action.DENY and (is_named or not unit.auxiliary):
+            return Finding(Action.DENY, default=default)
+        if unit.opaque and self.mode is not Mode.YOLO:
+            return Finding(Action.ASK, note=unit.opaque, default=default)
+        if unit.auxiliary and not is_named:
+            return Finding(Action.ALLOW, speaks=False)
+        if unit.remote and unit.carrier >= 0:
+            return Finding(Action.ALLOW, speaks=False)
+        action, note = default.action if default is not None else Action.ASK, ""
+        if action is Action.ASK and self.mode is Mode.YOLO and not (default is not None and default.only_human):
+            action, note = Action.ALLOW, YOLO_NOTE
+        if action is Action.ALLOW and self.broken:
+            action, note = Action.ASK, self.broken
+        return Finding(action, note=note, default=default)
+
+    def _default_for(self, surface: str) -> Default | None:
+        """Return the last default that names the surface, else the last that names all."""
+        every = None
+        for place in self._default_surfaces.matches(surface):
+            default = self._defaults[place]
+            if not is_every(default.surface):
+                return default
+            every = every or default
+        return every
+
+    def _matches(self, unit: Unit) -> Iterator[tuple[int, str]]:
+        """Yield (position, spelling) of every rule that matches, latest first, each once."""
+        view = self._view(unit)
+        streams = [_found(view.every, text, text) for text in unit.spellings]
+        streams.extend(_found(view.strict, text, text) for text in unit.strict_spellings)
+        if getattr(unit, "folds_case", False):
+            streams.extend(
+                _found(view.folded, text.casefold(), text) for text in (*unit.spellings, *unit.strict_spellings)
+            )
+        latest = -1
+        for place, spelling in merge(*streams, key=_place, reverse=True):
+            if place != latest:
+                latest = place
+                yield place, spelling
+
+    def _view(self, unit: Unit) -> _View:
+        """Return the indexes of the rules that may speak of a unit's surface.
+
+        Kept by the surface patterns that cover it, which are the operator's, not by its name, which is a child's:
+        however many names children invent, what is kept stays small.
+        """
+        covering = tuple(
+            place
+            for place in self._surfaces.matches(unit.surface)
+            if not (unit.auxiliary and is_every(self._surface_names[place]))
+        )
+        view = self._views.get(covering)
+        if view is None:
+            view = self._views[covering] = self._make_view({self._surface_names[place] for place in covering})
+        return view
+
+    def _make_view(self, surfaces: set[str]) -> _View:
+        every, strict, folded = [], [], []
+        for place, entry in enumerate(self._entries):
+            if entry.rule.surface not in surfaces:
+                continue
+            globs = _globs(entry.rule, home=self._home)
+            every.append((place, globs))
+            if Action.ALLOW not in {entry.action, entry.rule.action}:
+                strict.append((place, globs))
+                folded.append((place, [glob.folded() for glob in globs]))
+        return _View(Index(every), Index(strict), Index(folded))
+
+
+def _weigh(rule: Rule, *, mode: Mode, broken: str) -> _Entry:
+    """Say what a rule comes to under a mode and a broken layer; the broken layer has the last word."""
+    action, note = rule.action, ""
+    if action is Action.ASK and mode is Mode.YOLO and not rule.only_human:
+        action, note = Action.ALLOW, YOLO_NOTE
+    if action is Action.ALLOW and broken:
+        action, note = Action.ASK, broken
+    return _Entry(rule, action, note)
+
+
+def _globs(rule: Rule, *, home: str) -> tuple[Glob, ...]:
+    """Compile a rule's pattern.
+
+    A home that the shell expands is matched as typed too, and so is any in a deny or ask. An allow of a path is not:
+    a tool that does not expand `~` would open another file.
+    """
+    globs = Wildcard(rule.pattern, home=home).globs
+    if home and rule.pattern[:1] in {"~", "$"} and (rule.action is not Action.ALLOW or rule.surface == "bash"):
+        globs = (*globs, *Wildcard(rule.pattern).globs)
+    return globs
+
+
+def _found(index: Index, text: str, shown: str) -> Iterator[tuple[int, str]]:
+    return ((place, shown) for place in index.matches(text))
+
+
+def _place(found: tuple[int, str]) -> int:
+    return found[0]
+
+
+def _surface_index(names: Sequence[str]) -> Index:
+    return Index(
+        (place, [glob for pattern in expand(name) for glob in Wildcard(pattern).globs])
+        for place, name in enumerate(names)
+    )
+
+
+def _why_broken(layer: Layer) -> str:
+    cause = str(layer.problems[0]) if layer.problems else f"cannot load ruleset `{layer.name}`"
+    return f"{cause}; until it is mended nothing is allowed by rule"

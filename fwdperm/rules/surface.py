@@ -1,0 +1,45 @@
+"""Names of surfaces in rules.
+
+Lives here: the two short names (`path`, `external`) and what they stand for, and `names_surface`. Pure.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fwdperm.rules.wildcard import Wildcard
+
+PATH_SURFACES: Final = (
+    "read",
+    "write",
+    "edit",
+    "multiedit",
+    "notebook_edit",
+    "path_read",
+    "path_write",
+    "path",
+)
+"""Every surface whose values are paths: what `path` in a rule stands for."""
+
+EXTERNAL_SURFACES: Final = ("external_directory", "external")
+"""What `external` in a rule stands for."""
+
+AUXILIARY_SURFACES: Final = ("path_read", "path_write", "external_directory")
+"""Surfaces of units that speak only when a rule names them."""
+
+_SHORT: Final = {"path": PATH_SURFACES, "external": EXTERNAL_SURFACES}
+
+
+def expand(surface: str) -> tuple[str, ...]:
+    """Return the surface patterns that a surface as written stands for."""
+    return _SHORT.get(surface, (surface,))
+
+
+def is_every(surface: str) -> bool:
+    """Say whether it names no surface in particular: a bare `*`."""
+    return bool(surface) and not surface.strip("*")
+
+
+def names_surface(written: str, surface: str) -> bool:
+    """Say whether a surface pattern as written covers a surface."""
+    return any(Wildcard(pattern).matches(surface) for pattern in expand(written))

@@ -1,0 +1,387 @@
+"""Reading rules and configuration from TOML.
+
+Lives here: `read_config` and `read_layer`: text in, layers, settings and problems out. They touch no disk; `store.py`
+does. Never here: what a setting means (the room that it configures checks its value), what a rule decides.
+
+A file that is no TOML gives a broken layer, and an entry that is not understood an ask that only the human may answer:
+nothing unreadable ever widens.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, Final
+
+from fwdperm.rules.layer import Layer, Problem, Severity, broken_layer
+from fwdperm.rules.mode import Mode
+from fwdperm.rules.rule import Action, Default, LayerKind, Origin, Rule
+from fwdperm.rules.surface import PATH_SURFACES
+from fwdperm.rules.toml_lines import KeyPath, locate_keys
+
+RULESET_BYTES: Final = 4 << 20
+"""Bytes in one ruleset file: about forty thousand rules. More is a mistake, and parsing it would hold up everyone."""
+
+SETTINGS: Final = frozenset({"mode", "unattended", "judge", "seat", "workspaces", "guard"})
+"""Keys that a user's configuration may hold beside `rules` and `agents`."""
+
+_MEANT_RULES: Final = frozenset({"permission", "permissions", "rule", "ruleset", "policy", "allow", "deny", "ask"})
+_SURFACES: Final = frozenset({*PATH_SURFACES, "bash", "external", "external_directory", "web", "mcp", "skill", "agent"})
+_PARTS: Final = frozenset({"surface", "pattern", "action", "reason", "only"})
+_EXPECTED: Final = "expected allow, ask or deny"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A configuration value, not yet checked by the room that it is for.
+
+    Attributes:
+        value: As TOML gives it: a string, number, list or table.
+        line: Where it stands.
+        lines: For a table, the line of each key in it.
+    """
+
+    value: Any
+    line: int
+    lines: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSection:
+    """What `[agents.NAME]` says.
+
+    Attributes:
+        layer: Its rules.
+        mode: Its mode; None when it says nothing.
+    """
+
+    layer: Layer
+    mode: Mode | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """What one file says.
+
+    Attributes:
+        layer: The rules for everybody.
+        agents: Sections by agent name.
+        mode: The file's mode; None when it says nothing.
+        settings: Every setting by key, `mode` included.
+        problems: Everything wrong in the whole file.
+    """
+
+    layer: Layer
+    agents: dict[str, AgentSection] = field(default_factory=dict)
+    mode: Mode | None = None
+    settings: dict[str, Setting] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+
+def read_layer(text: str | bytes, *, file: str, kind: LayerKind, agent: str | None = None) -> Layer:
+    """Read the rules of a file that may hold rules, agents' sections and `mode`, and nothing else.
+
+    Args:
+        text: The file's content; bytes must be UTF-8.
+        file: What to call it in origins and messages.
+        kind: Whose layer it is.
+        agent: Also take the section of this agent, after the rules for everybody.
+
+    Returns:
+        The layer, broken when the text cannot be read. Never raises.
+    """
+    config = read_config(text, file=file, kind=kind, settings=frozenset({"mode"}))
+    layer = config.layer
+    if agent is None or agent not in config.agents:
+        return layer
+    section = config.agents[agent].layer
+    return Layer(
+        kind,
+        file,
+        rules=layer.rules + section.rules,
+        defaults=layer.defaults + section.defaults,
+        problems=config.problems,
+        broken=layer.broken,
+    )
+
+
+def read_config(text: str | bytes, *, file: str, kind: LayerKind, settings: frozenset[str] = SETTINGS) -> ConfigFile:
+    """Read a whole file.
+
+    Args:
+        text: The file's content; bytes must be UTF-8.
+        file: What to call it in origins and messages.
+        kind: Whose layer it is.
+        settings: Top-level keys that may stand beside `rules` and `agents`.
+
+    Returns:
+        What it says. A file that is no TOML gives a broken layer. Never raises.
+    """
+    try:
+        document, lines = _parse(text)
+    except _UnreadableError as cause:
+        problem = Problem(file, cause.line, cause.message, "mend it, or take the file away")
+        return ConfigFile(broken_layer(kind, file, problems=[problem]), problems=(problem,))
+    return _File(file, kind=kind, lines=lines).read(document, settings=settings)
+
+
+class _UnreadableError(Exception):
+    def __init__(self, message: str, *, line: int = 0) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+
+
+def _parse(text: str | bytes) -> tuple[dict[str, Any], dict[KeyPath, int]]:
+    if len(text) > RULESET_BYTES:
+        raise _UnreadableError(f"larger than {RULESET_BYTES >> 20} MiB")
+    if isinstance(text, bytes):
+        try:
+            text = text.decode()
+        except UnicodeDecodeError as cause:
+            raise _UnreadableError("not UTF-8", line=cause.object.count(b"\n", 0, cause.start) + 1) from cause
+    text = text.removeprefix("\ufeff")
+    try:
+        return tomllib.loads(text), locate_keys(text)
+    except tomllib.TOMLDecodeError as cause:
+        message, line = _describe(str(cause), text)
+        raise _UnreadableError(message, line=line) from cause
+    except RecursionError as cause:
+        raise _UnreadableError("nested too deeply") from cause
+
+
+def _describe(message: str, text: str) -> tuple[str, int]:
+    """Split the parser's message into our words and a line."""
+    place = re.search(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$", message)
+    if place is None:
+        return f"not valid TOML: {message}", 0
+    line = int(place[1]) if place[1] else text.rstrip("\n").count("\n") + 1
+    words = message[: place.start()]
+    return f"not valid TOML: {words[:1].lower()}{words[1:]}", line
+
+
+class _File:
+    """One file being read: what was found so far."""
+
+    def __init__(self, file: str, *, kind: LayerKind, lines: dict[KeyPath, int]) -> None:
+        self.file = file
+        self.kind = kind
+        self.lines = lines
+        self.order = {path: number for number, path in enumerate(lines)}
+        self.others: list[Problem] = []
+
+    def read(self, document: dict[str, Any], *, settings: frozenset[str]) -> ConfigFile:
+        layer = self._section((), document, kind=self.kind)
+        agents = self._agents(document.get("agents", {}))
+        found: dict[str, Setting] = {}
+        stray: list[Problem] = []
+        for key, value in document.items():
+            if key in settings:
+                found[key] = self._setting(key, value)
+            elif key not in {"rules", "agents"}:
+                stray.append(self._unknown_key((key,), value, known={*settings, "rules", "agents"}))
+        mode = self._mode(("mode",), document.get("mode")) if "mode" in settings else None
+        errors = tuple(problem for problem in stray if problem.is_error)
+        if errors:  # rules in the wrong place: what they would have denied is not known, so the layer adds no allow
+            layer = Layer(layer.kind, layer.name, layer.rules, layer.defaults, layer.problems + errors)
+        rest = (p for p in (*stray, *self.others) if p not in errors)
+        of_agents = (problem for agent in agents.values() for problem in agent.layer.problems)
+        problems = sorted((*layer.problems, *of_agents, *rest), key=lambda problem: problem.line)
+        return ConfigFile(layer, agents=agents, mode=mode, settings=found, problems=tuple(problems))
+
+    def _agents(self, value: Any) -> dict[str, AgentSection]:
+        if not isinstance(value, dict):
+            self.others.append(self._error(("agents",), "`agents` is not a table", "write `[agents.NAME.rules.bash]`"))
+            return {}
+        agents = {}
+        for name, section in value.items():
+            path = ("agents", name)
+            if not isinstance(section, dict):
+                self.others.append(self._error(path, f"agent `{name}` is not a table", "write its rules in it"))
+                continue
+            layer = self._section(path, section, kind=LayerKind.AGENT)
+            stray = [
+                self._unknown_key((*path, key), inner, known={"rules", "mode"})
+                for key, inner in section.items()
+                if key not in {"rules", "mode"}
+            ]
+            layer = Layer(layer.kind, layer.name, layer.rules, layer.defaults, (*layer.problems, *stray))
+            agents[name] = AgentSection(layer, mode=self._mode((*path, "mode"), section.get("mode")))
+        return agents
+
+    def _section(self, path: KeyPath, section: dict[str, Any], *, kind: LayerKind) -> Layer:
+        """Read the `rules` of the whole file or of an agent."""
+        reader = _Rules(self, kind=kind)
+        rules, at = section.get("rules", {}), (*path, "rules")
+        match rules:
+            case dict():
+                reader.read_tables(at, rules)
+            case list():
+                reader.read_entries(at, rules)
+            case _:
+                reader.problems.append(self._error(at, "`rules` is not a table", "write `[rules.bash]`"))
+        return reader.layer()
+
+    def _mode(self, path: KeyPath, value: Any) -> Mode | None:
+        if value is None:
+            return None
+        if isinstance(value, str) and value in set(Mode):
+            return Mode(value)
+        self.others.append(self._error(path, f"unknown mode {_show(value)}, expected ask, judge or yolo", "using ask"))
+        return Mode.ASK
+
+    def _setting(self, key: str, value: Any) -> Setting:
+        lines = {inner: self.line((key, inner)) for inner in value} if isinstance(value, dict) else {}
+        return Setting(value, self.line((key,)), lines)
+
+    def _unknown_key(self, path: KeyPath, value: Any, *, known: set[str]) -> Problem:
+        key = str(path[-1])
+        holds_rules = _says_an_action(value)
+        if key.lower() in _MEANT_RULES:
+            hint = "did you mean `rules`"
+        elif key in _SURFACES:
+            hint = f"did you mean `rules.{key}`"
+        elif near := get_close_matches(key, known, n=1):
+            hint = f"did you mean `{near[0]}`"
+        elif holds_rules:
+            hint = f"did you mean `rules.{key}`"
+        else:
+            hint = f"known here: {', '.join(sorted(known))}"
+        severity = Severity.ERROR if holds_rules else Severity.WARNING
+        return Problem(self.file, self.line(path), f"unknown key `{key}`", hint, severity)
+
+    def _error(self, path: KeyPath, message: str, remedy: str = "") -> Problem:
+        return Problem(self.file, self.line(path), message, remedy)
+
+    def line(self, path: KeyPath) -> int:
+        """Return the line of a path, or of the nearest thing around it."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 0)
+
+
+class _Rules:
+    """The rules of one section being read."""
+
+    def __init__(self, file: _File, *, kind: LayerKind) -> None:
+        self.file = file
+        self.kind = kind
+        self.rules: list[tuple[int, Rule]] = []
+        self.defaults: list[tuple[int, Default]] = []
+        self.problems: list[Problem] = []
+
+    def layer(self) -> Layer:
+        """Return what was read, in file order also where tables take turns."""
+        self.rules.sort(key=lambda item: item[0])
+        self.defaults.sort(key=lambda item: item[0])
+        return Layer(
+            self.kind,
+            self.file.file,
+            rules=tuple(rule for _, rule in self.rules),
+            defaults=tuple(default for _, default in self.defaults),
+            problems=tuple(self.problems),
+        )
+
+    def read_tables(self, path: KeyPath, tables: dict[str, Any]) -> None:
+        """Read `[rules]`: a string is a surface's default, a table its patterns."""
+        for surface, value in tables.items():
+            at = (*path, surface)
+            if isinstance(value, dict):
+                for pattern, said in value.items():
+                    self._add((*at, pattern), surface=surface, pattern=pattern, said=said)
+            else:
+                self._add_default(at, surface=surface, said=value)
+
+    def read_entries(self, path: KeyPath, entries: list[Any]) -> None:
+        """Read `[[rules]]`: one rule each, in an order of their own across surfaces."""
+        for number, entry in enumerate(entries):
+            at = (*path, number)
+            surface = entry.get("surface") if isinstance(entry, dict) else None
+            if not isinstance(entry, dict) or not isinstance(surface, str):
+                self._complain(at, "a rule without a surface", 'write surface = "bash"')
+                continue
+            pattern = entry.get("pattern")
+            said = {key: value for key, value in entry.items() if key not in {"surface", "pattern"}}
+            if isinstance(pattern, str):
+                self._add(at, surface=surface, pattern=pattern, said=said)
+            elif pattern is None:
+                self._add_default(at, surface=surface, said=said.pop("action", None), rest=said)
+            else:
+                self._complain(at, f"pattern {_show(pattern)} is not a string", "quote it")
+
+    def _add_default(self, path: KeyPath, *, surface: str, said: Any, rest: dict[str, Any] | None = None) -> None:
+        action = _action(said)
+        if action is None:
+            self._complain(path, f"unknown action {_show(said)}, {_EXPECTED}")
+        for key in rest or {}:
+            self._complain((*path, key), f"`{key}` does not go with a default", "give the rule a pattern")
+        origin = self._origin(path)
+        default = Default(surface, action or Action.ASK, origin, only_human=action is None)
+        self.defaults.append((self._order(path), default))
+
+    def _add(self, path: KeyPath, *, surface: str, pattern: str, said: Any) -> None:
+        parts = said if isinstance(said, dict) else {"action": said}
+        wrong = len(self.problems)
+        action = _action(parts.get("action"))
+        if "action" not in parts:
+            self._complain(path, f"rule `{pattern}` has no action, {_EXPECTED}")
+        elif action is None:
+            self._complain(path, f"unknown action {_show(parts['action'])}, {_EXPECTED}")
+        only_human = self._only(path, parts.get("only"), action=action)
+        reason = parts.get("reason", "")
+        if not isinstance(reason, str):
+            self._complain((*path, "reason"), f"reason {_show(reason)} is not a string", "quote it")
+            reason = ""
+        for key in parts:
+            if key not in _PARTS:
+                near = get_close_matches(key, _PARTS, n=1)
+                hint = f"did you mean `{near[0]}`" if near else "known here: action, only, reason"
+                self._complain((*path, key), f"unknown key `{key}` in rule `{pattern}`", hint)
+        if len(self.problems) > wrong and action is not Action.DENY:
+            action, only_human = Action.ASK, True  # it may have been meant to deny, so neither mode nor judge answers
+        rule = Rule(surface, pattern, action or Action.ASK, self._origin(path), reason, only_human)
+        self.rules.append((self._order(path), rule))
+
+    def _only(self, path: KeyPath, said: Any, *, action: Action | None) -> bool:
+        if said is None:
+            return False
+        if said != "human":
+            self._complain((*path, "only"), f'unknown only {_show(said)}, expected "human"')
+        elif action is not Action.ASK:
+            self._complain((*path, "only"), '`only = "human"` goes with ask alone', 'write action = "ask"')
+        return True
+
+    def _complain(self, path: KeyPath, message: str, remedy: str = "") -> None:
+        self.problems.append(Problem(self.file.file, self.file.line(path), message, remedy))
+
+    def _origin(self, path: KeyPath) -> Origin:
+        return Origin(self.kind, self.file.file, self.file.line(path))
+
+    def _order(self, path: KeyPath) -> int:
+        return self.file.order.get(path, 0)
+
+
+def _action(said: Any) -> Action | None:
+    return Action(said) if isinstance(said, str) and said in set(Action) else None
+
+
+def _says_an_action(value: Any) -> bool:
+    """Say whether `allow`, `ask` or `deny` stands somewhere in a value of bounded depth."""
+    match value:
+        case str():
+            return _action(value) is not None
+        case dict():
+            return any(map(_says_an_action, value.values()))
+        case list():
+            return any(map(_says_an_action, value))
+        case _:
+            return False
+
+
+def _show(value: Any) -> str:
+    """Show a value in a message, on one line and short."""
+    words = value if isinstance(value, str) else repr(value)
+    words = words.encode("unicode_escape").decode() if not words.isprintable() else words
+    return f"`{words[:60]}…`" if len(words) > 60 else f"`{words}`"  # noqa: PLR2004 - a glance long
