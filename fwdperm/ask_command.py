@@ -8,7 +8,7 @@ Fails closed: anything but an approval exits with something other than 0.
 
 from __future__ import annotations
 
-import signal
+import _signal  # type: ignore[import-not-found, unused-ignore]  # `signal` brings enum and functools along
 import sys
 
 from fwdperm.answer import Answer
@@ -84,8 +84,8 @@ def main(arguments: Sequence[str]) -> int:
         tool_input = _read_object(said.one["tool-input"]) if "tool-input" in said.one else None
     except _UsageError as error:
         return _fail(f"{error}\n{USAGE}", code=2)
-    signal.signal(signal.SIGTERM, _stop)
-    signal.signal(signal.SIGHUP, _stop)
+    _signal.signal(_signal.SIGTERM, _stop)
+    _signal.signal(_signal.SIGHUP, _stop)
     from fwdperm.client import ask, new_request_id  # noqa: PLC0415 - a wrong command line need not load it
 
     one = said.one

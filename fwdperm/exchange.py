@@ -41,7 +41,7 @@ class Exchange:
         trusted: Whether a person named the root. A default root that another user owns is refused.
     """
 
-    __slots__ = ("_beat", "_beat_look", "_ends", "_pause", "_pulse", "_question", "_request", "_response", "_uids")
+    __slots__ = ("_beat", "_beat_look", "_ends", "_pause", "_pulse", "_question", "_request", "_response", "_tree")
 
     def __init__(self, question: Question, *, root: str, trusted: bool = True) -> None:
         if not is_request_id(question.id):
@@ -51,7 +51,7 @@ class Exchange:
         self._request = f"{root}/sessions/{inbox}/requests/{question.id}.json"
         self._response = f"{root}/sessions/{inbox}/responses/{question.id}.json"
         self._beat = f"{root}/serving/{inbox}.json"
-        self._uids = _prepare_root(root, trusted=trusted)
+        self._tree = _open_tree(root, trusted=trusted)
         self._pause = settings.FIRST_LOOK_S
         self._ends = 0.0
         self._beat_look = 0.0
@@ -110,11 +110,11 @@ class Exchange:
         for _ in range(_REMOVALS):
             self._make_directories()
             try:
-                return _publish(self._request, self._question.content)
+                return _publish(self._request, self._question.content, mode=self._tree.file_mode)
             except FileNotFoundError:
                 continue
         self._make_directories()
-        return _publish(self._request, self._question.content)
+        return _publish(self._request, self._question.content, mode=self._tree.file_mode)
 
     def _make_directories(self) -> None:
         requests = self._request.rpartition("/")[0]
@@ -122,7 +122,7 @@ class Exchange:
         inbox = requests.rpartition("/")[0]
         if not (os.path.isdir(requests) and os.path.isdir(responses)):
             for directory in (inbox.rpartition("/")[0], inbox, requests, responses):
-                _make_directory(directory)
+                _make_directory(directory, mode=self._tree.directory_mode)
 
     def _look_at_clock(self) -> Answer | None:
         now = time.monotonic()
@@ -140,7 +140,7 @@ class Exchange:
         One link is not asked for: a file just published by link has its temporary name for a moment longer.
         """
         is_ = os.fstat(descriptor)
-        if not stat.S_ISREG(is_.st_mode) or is_.st_size > _RESPONSE_BYTES or is_.st_uid not in self._uids:
+        if not stat.S_ISREG(is_.st_mode) or is_.st_size > _RESPONSE_BYTES or is_.st_uid not in self._tree.uids:
             return None
         content = b""
         while len(content) <= _RESPONSE_BYTES and (more := os.read(descriptor, _RESPONSE_BYTES + 1 - len(content))):
@@ -192,58 +192,105 @@ class _Pulse:
         return now - self._changed <= settings.BEAT_STALE_S
 
 
-def _prepare_root(root: str, *, trusted: bool) -> frozenset[int]:
-    """Make the root where it is missing; return the user ids whose answers count: ours and the root's owner's."""
-    me = os.geteuid()
+class _Tree:
+    """What an inbox tree says of its users: whose answers count, and what others may do with what is made in it."""
+
+    __slots__ = ("directory_mode", "file_mode", "uids")
+
+    def __init__(self, root: os.stat_result) -> None:
+        self.uids = frozenset({os.geteuid(), root.st_uid})
+        is_shared = root.st_mode & stat.S_IRWXG == stat.S_IRWXG
+        self.directory_mode = 0o2770 if is_shared else 0o700
+        self.file_mode = 0o640 if is_shared else 0o600
+
+
+def _open_tree(root: str, *, trusted: bool) -> _Tree:
+    """Make the root where it is missing, private to its user; say what holds in it."""
     try:
         try:
-            owner = os.stat(root).st_uid
+            found = os.stat(root)
         except FileNotFoundError:
             os.makedirs(os.path.dirname(root), 0o700, exist_ok=True)
-            _make_directory(root)
-            owner = os.stat(root).st_uid
+            _make_directory(root, mode=0o700)
+            found = os.stat(root)
     except OSError as error:
         raise EnvironmentFailure(f"cannot make the inbox tree `{root}`: {error.strerror}") from None
-    if not trusted and owner != me:
+    if not trusted and found.st_uid != os.geteuid():
         raise EnvironmentFailure(f"`{root}` belongs to another user; name the inbox tree with `--root`")
-    return frozenset({me, owner})
+    return _Tree(found)
 
 
-def _make_directory(path: str) -> None:
-    """Make one private directory, or find that another child was first."""
+def _make_directory(path: str, *, mode: int) -> None:
+    """Make one directory, or find that another child was first."""
     try:
-        os.mkdir(path, 0o700)
+        os.mkdir(path, mode)
     except FileExistsError:
         return
+    if mode & stat.S_IWGRP:
+        os.chmod(path, mode)  # the process's umask took the group's right to write
 
 
-def _publish(path: str, content: bytes) -> float:
+def _publish(path: str, content: bytes, *, mode: int) -> float:
     """Publish a file whole, never replacing one; return its modification time by the file system's clock.
+
+    A nameless file first: it has exactly one name from the moment it is seen. A temporary one has two until the old
+    name is removed, which a reader that refuses hard links may catch.
 
     Raises:
         FileExistsError: The name is taken.
         OSError: The disk is full, the directory is gone, ...
     """
+    if os.path.lexists("/proc/self/fd"):
+        try:
+            return _publish_nameless(path, content, mode=mode)
+        except (FileExistsError, FileNotFoundError):
+            raise
+        except OSError:
+            pass  # a file system without nameless files; or without room, which the next lines find out again
+    return _publish_temporary(path, content, mode=mode)
+
+
+def _publish_nameless(path: str, content: bytes, *, mode: int) -> float:
     directory, _, name = path.rpartition("/")
-    temporary = f"{directory}/.{name}.{os.urandom(6).hex()}.tmp"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    holder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        descriptor = os.open(".", os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, mode, dir_fd=holder)
+        try:
+            written = _write(descriptor, content)
+            # naming the directory makes the interpreter use the call that looks through `/proc`
+            os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=holder)
+        finally:
+            os.close(descriptor)
+    finally:
+        os.close(holder)
+    return written
+
+
+def _publish_temporary(path: str, content: bytes, *, mode: int) -> float:
+    temporary = f"{path.removesuffix('.json')}.{os.urandom(6).hex()}.tmp"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     try:
         try:
-            rest = memoryview(content)
-            while rest:
-                rest = rest[os.write(descriptor, rest) :]
-            written = os.fstat(descriptor).st_mtime_ns / 1e9
+            written = _write(descriptor, content)
         finally:
             os.close(descriptor)
         try:
             os.link(temporary, path)
         except FileExistsError:
             raise
-        except OSError:  # a file system without links; the random or once-used id keeps two askers apart
+        except OSError:  # a file system without links; ids that are random or used once keep two askers apart
             os.rename(temporary, path)
     finally:
         _remove(temporary)
     return written
+
+
+def _write(descriptor: int, content: bytes) -> float:
+    """Write everything (a full disk may take a part without complaint); return the file's modification time."""
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+    return os.fstat(descriptor).st_mtime_ns / 1e9
 
 
 def _remove(path: str) -> None:

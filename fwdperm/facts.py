@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from typing import Any, Final
 
 PATH_SURFACES: Final = frozenset(
-    {"read", "write", "edit", "path_read", "path_write", "external_directory", "grep", "find", "ls", "glob"}
+    {"read", "write", "edit", "multiedit", "notebook_edit", "path_read", "path_write", "path", "external_directory"}
+    | {"external", "grep", "find", "ls", "glob"}
 )
 """Surfaces whose value is a path, and so has a real path to report."""
 
