@@ -20,13 +20,19 @@ class Unit:
             a path before `..` was resolved, a command without its variable prefixes. Allow sees less than deny.
         auxiliary: True for a unit that speaks only when a rule matches it (path operands, outside directories).
         opaque: Why it cannot be known what would really happen, in words; empty when it is known. An opaque unit
-            is allowed only by a rule whose pattern is a bare `*`.
+            is allowed only by a rule whose pattern is a bare `*`. An auxiliary unit that is opaque asks even where no
+            rule speaks: what it names cannot be told.
         stands: Where it was found, for people: `command`, `substitution`, `wrapper`, `redirect`, `operand`,
             `canonical`, ...
         carrier: Index in the same breakdown of the unit that runs or contains this one; -1 for none.
         program: The program's word when this unit is a command, for asking whether a carrier's rule names it.
         remote: True for a command that runs on another machine or in a container (`ssh`, `docker exec`): a
             catch-all `ask` of the local ruleset does not speak of it.
+        aside: True where a catch-all rule (a bare `*`) does not speak of it: a harmless wrapper, whose wrapped command is
+            a unit of its own and says it all. Rules that name it do.
+        glob: True when the spellings hold a glob that the shell would expand: an `ask` or `deny` rule speaks when any
+            name that the glob may expand to would match (`globs.may_meet`).
+        folds_case: True when its file system ignores letter case: `ask` and `deny` then match case-folded texts too.
         command: Index into the parsed line's commands, for the guard; -1 for none.
     """
 
@@ -39,4 +45,7 @@ class Unit:
     carrier: int = -1
     program: str = ""
     remote: bool = False
+    aside: bool = False
+    glob: bool = False
+    folds_case: bool = False
     command: int = -1

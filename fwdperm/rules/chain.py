@@ -1,0 +1,57 @@
+"""Rulesets along the chain of sessions, from the one that asks up to the root.
+
+Lives here: `resolve_chain`. Pure. Never here: one ruleset (`ruleset.py`), the whole request (`verdict.py`), who is
+whose parent.
+
+A child's ruleset may loosen what its parent asks, never what any ancestor denies or keeps for the human.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fwdperm.rules.rule import Action, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fwdperm.rules.ruleset import Ruleset
+    from fwdperm.rules.unit import Unit
+
+
+def resolve_chain(chain: Sequence[Ruleset], unit: Unit) -> Finding:
+    """Say what all rulesets of a chain together say of one unit.
+
+    Args:
+        chain: The rulesets, that of the asking session first, the root's last.
+        unit: What must be permitted.
+
+    Returns:
+        A denial if any ruleset denies; else the ask of any that only the human may answer; else what the nearest
+        ruleset says in which a rule matched; else the nearest default. An allow is an ask while any ruleset of the
+        chain holds a layer that cannot be read. An empty chain asks.
+    """
+    findings = [ruleset.resolve(unit) for ruleset in chain]
+    spoken = [finding for finding in findings if finding.speaks]
+    if not spoken:
+        return findings[0] if findings else Finding(Action.ASK, note="no ruleset is recorded")
+    found = (
+        next((finding for finding in spoken if finding.action is Action.DENY), None)
+        or next(filter(is_for_the_human, spoken), None)
+        or next((finding for finding in spoken if finding.rule is not None), None)
+        or spoken[0]
+    )
+    broken = next((ruleset.broken for ruleset in chain if ruleset.broken), "")
+    if broken and found.action is Action.ALLOW:
+        return replace(found, action=Action.ASK, note=broken)
+    return found
+
+
+def is_for_the_human(finding: Finding) -> bool:
+    """Say whether it asks, and neither session rules nor judge nor a nearer ruleset may answer."""
+    if finding.action is not Action.ASK:
+        return False
+    if finding.rule is not None:
+        return finding.rule.only_human
+    return finding.default is not None and finding.default.only_human
