@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import time
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.errors import ChildError, EnvironmentFailure
@@ -40,6 +41,7 @@ _TEMP_KEPT_S: Final = 60.0
 """Seconds after which a temp file in `responses/` was left by a crash: writing one takes milliseconds."""
 _REMOVALS_KEPT: Final = 4096
 """Own removals remembered until their event comes; more means that no events come, and then nobody asks."""
+_encode = lru_cache(maxsize=4096)(encode_session)
 
 
 class InboxTree:
@@ -81,7 +83,7 @@ class InboxTree:
     # -- inboxes -----------------------------------------------------------------------------------------------
     def ensure(self, session: str) -> None:
         """Make the session's directories and their sentinels. See Transport."""
-        name = encode_session(session)
+        name = _encode(session)
         try:
             for parts in ((SESSIONS, name), (SESSIONS, name, REQUESTS), (SESSIONS, name, RESPONSES)):
                 with files.directory(self._root, parts, create=self.modes) as at:
@@ -101,6 +103,11 @@ class InboxTree:
         known = self._sessions
         self._sessions = {name: known[name] if name in known else _decode(name) for name in names}
         return tuple(session for session in self._sessions.values() if session is not None)
+
+    def directories(self) -> dict[str, str]:
+        """List the same inboxes as `sessions`, as encoded directory name -> session id."""
+        self.sessions()
+        return {name: session for name, session in self._sessions.items() if session is not None}
 
     def forget(self, session: str) -> None:
         """Forget what was handed out of an inbox. See Transport."""
@@ -148,7 +155,7 @@ class InboxTree:
 
     def _look(self, session: str, *, sessions: int, budget: Budget, found: list[Letter]) -> None:
         try:
-            name = encode_session(session)
+            name = _encode(session)
         except ChildError:
             return
         shelf = self._shelves.get(session)
@@ -194,7 +201,7 @@ class InboxTree:
         missing: set[tuple[str, str]] = set()
         for inbox, held in by_inbox.items():
             try:
-                with files.directory(self._root, (SESSIONS, encode_session(inbox), REQUESTS)) as at:
+                with files.directory(self._root, (SESSIONS, _encode(inbox), REQUESTS)) as at:
                     for stem, token in held:
                         status = files.status_of(file_name(stem), at=at)
                         if status is None or (status.st_dev, status.st_ino) != (token.device, token.inode):
@@ -210,7 +217,7 @@ class InboxTree:
         if letter.token is None or not is_request_id(letter.stem):
             return False
         name = file_name(letter.stem)
-        directory = encode_session(letter.inbox)
+        directory = _encode(letter.inbox)
         try:
             with files.directory(self._root, (SESSIONS, directory, REQUESTS)) as at:
                 self._expect_removal(directory, name)
@@ -248,7 +255,7 @@ class InboxTree:
         """Publish an answer. Makes missing directories again; never overwrites. See Transport."""
         name = file_name(stem)
         try:
-            with files.directory(self._root, (SESSIONS, encode_session(inbox), RESPONSES), create=self.modes) as at:
+            with files.directory(self._root, (SESSIONS, _encode(inbox), RESPONSES), create=self.modes) as at:
                 return files.publish(name, payload, at=at, modes=self.modes)
         except OSError as error:
             return files.failed(error)
@@ -257,7 +264,7 @@ class InboxTree:
         """List unconsumed answers; clears away temp files a crash left there. See Transport."""
         unread: list[Unread] = []
         try:
-            with files.directory(self._root, (SESSIONS, encode_session(inbox), RESPONSES)) as at:
+            with files.directory(self._root, (SESSIONS, _encode(inbox), RESPONSES)) as at:
                 for name in os.listdir(at):  # noqa: PTH208 - a descriptor has no pathlib
                     stem = mail_stem(name)
                     if (stem is None or not is_request_id(stem)) and not name.startswith(TEMP_PREFIX):
@@ -276,7 +283,7 @@ class InboxTree:
     def remove_response(self, inbox: str, stem: str) -> bool:
         """Remove an unconsumed answer. See Transport."""
         try:
-            with files.directory(self._root, (SESSIONS, encode_session(inbox), RESPONSES)) as at:
+            with files.directory(self._root, (SESSIONS, _encode(inbox), RESPONSES)) as at:
                 return files.remove(file_name(stem), at=at)
         except FileNotFoundError:
             return True

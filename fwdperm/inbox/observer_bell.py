@@ -1,0 +1,219 @@
+"""A doorbell on watchdog's public observer, for systems and versions without the low-level bindings.
+
+Lives here: the observer, its threads, and finding out that one died. Never here: a file being read.
+
+One recursive schedule of `sessions/` and one per other directory, whatever the number of inboxes.
+Handlers only pass a name to the loop; an exception in one would end the observer's only dispatching thread.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from watchdog.events import (
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
+from watchdog.observers import Observer
+
+from fwdperm.inbox import files
+from fwdperm.inbox.health import WATCH_LIMIT, Health, Mode, Ring
+from fwdperm.inbox.layout import REQUESTS, SESSIONS, TEMP_PREFIX
+from fwdperm.wire.ids import decode_session
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from watchdog.observers.api import BaseObserver
+
+    from fwdperm.inbox.tree import InboxTree
+
+_EVENTS: Final[list[type[FileSystemEvent]]] = [
+    FileCreatedEvent,
+    FileClosedEvent,
+    FileMovedEvent,
+    FileDeletedEvent,
+    DirCreatedEvent,
+    DirMovedEvent,
+    DirDeletedEvent,
+]
+# without inotify nothing says that a writer closed its file
+_EVENTS_ELSEWHERE: Final[list[type[FileSystemEvent]]] = [*_EVENTS, FileModifiedEvent]
+_JOIN_S: Final = 2.0
+"""Seconds to wait for an observer's threads to end."""
+
+
+class _Handler(FileSystemEventHandler):
+    """Turn an event into names to ring, in the observer's thread."""
+
+    def __init__(self, bell: ObserverBell, name: str | None) -> None:
+        self._bell = bell
+        self._name = name
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        """Pass what is dirty to the loop."""
+        for path in (event.src_path, event.dest_path):
+            if path:
+                self._bell.heard(os.fsdecode(path), self._name)
+
+
+class ObserverBell:
+    """See Doorbell.
+
+    Args:
+        tree: Whose inboxes.
+        loop: The running loop; `on_ring` is called in its thread.
+        on_ring: See Ring.
+
+    Raises:
+        OSError: When the directories cannot be scheduled.
+    """
+
+    mode = Mode.OBSERVER
+
+    def __init__(self, tree: InboxTree, loop: asyncio.AbstractEventLoop, on_ring: Ring) -> None:
+        self._tree = tree
+        self._loop = loop
+        self._on_ring = on_ring
+        self._sessions = tree.layout.sessions
+        self._others: dict[str, Path] = {}
+        self._identities: dict[str, tuple[int, int] | None] = {}
+        self._probe = ""
+        self._proved = threading.Event()
+        self._said: set[str] = set()
+        self._closed = False
+        with files.directory(os.fspath(tree.root), (SESSIONS,), create=tree.modes):
+            pass
+        self._observer: BaseObserver = self._start()
+
+    def watch_directory(self, path: Path, name: str) -> None:
+        """Ring `name` on every change in `path`. See Doorbell."""
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._others[name] = path
+        self._identities[name] = _identity(path)
+        self._schedule(self._observer, path, name)
+
+    def check(self) -> Health:
+        """Start over when a thread died or a directory is another one now. See Doorbell."""
+        if self._closed:
+            return Health(self.mode, is_alive=False)
+        if self._is_well() and self._identities == self._look():
+            return Health(self.mode)
+        try:
+            self._stop()
+            self._observer = self._start()
+        except OSError as error:
+            self._ring(None)
+            return Health(self.mode, is_alive=False, messages=self._say(_explain(error)))
+        self._ring(None)
+        for name in self._others:
+            self._ring(name)
+        return Health(self.mode, rearmed=1)
+
+    def close(self) -> None:
+        """End the threads. See Doorbell."""
+        if not self._closed:
+            self._closed = True
+            self._stop()
+
+    def proves_itself(self, timeout_s: float) -> bool:
+        """Write a file and wait for its event: True when events really come from this file system."""
+        self._probe = f"{TEMP_PREFIX}probe-{secrets.token_hex(8)}"
+        try:
+            with files.directory(os.fspath(self._tree.root), (SESSIONS,)) as at:
+                files.publish(self._probe, b"", at=at)
+                try:
+                    return self._proved.wait(timeout_s)
+                finally:
+                    files.remove(self._probe, at=at)
+        except OSError:
+            return False
+
+    # -- the observer's threads --------------------------------------------------------------------------------
+    def heard(self, path: str, name: str | None) -> None:
+        """Take a path from an event. Runs in the observer's thread; must never raise."""
+        if path.endswith(self._probe) and self._probe:
+            self._proved.set()
+            return
+        if name is None:
+            parts = Path(path).parts[len(self._sessions.parts) :]
+            session = decode_session(parts[0]) if parts else None
+            if parts and (session is None or (len(parts) > 1 and parts[1] != REQUESTS)):
+                return
+            name = session
+        try:
+            self._loop.call_soon_threadsafe(self._ring, name)
+        except RuntimeError:
+            return  # the loop has ended; so has the need for a bell
+
+    def _ring(self, name: str | None) -> None:
+        if not self._closed:
+            self._on_ring(name)
+
+    # -- its life ----------------------------------------------------------------------------------------------
+    def _start(self) -> BaseObserver:
+        observer = Observer()
+        observer.daemon = True
+        try:
+            self._schedule(observer, self._sessions, None)
+            for name, path in self._others.items():
+                self._schedule(observer, path, name)
+            observer.start()
+        except BaseException:
+            observer.unschedule_all()
+            raise
+        self._identities = self._look()
+        return observer
+
+    def _schedule(self, observer: BaseObserver, path: Path, name: str | None) -> None:
+        events = _EVENTS if sys.platform == "linux" else _EVENTS_ELSEWHERE
+        observer.schedule(_Handler(self, name), os.fspath(path), recursive=name is None, event_filter=events)
+
+    def _stop(self) -> None:
+        observer = self._observer
+        observer.unschedule_all()
+        if observer.is_alive():
+            observer.stop()
+            observer.join(_JOIN_S)
+
+    def _is_well(self) -> bool:
+        observer = self._observer
+        return observer.is_alive() and all(emitter.is_alive() for emitter in observer.emitters)
+
+    def _look(self) -> dict[str, tuple[int, int] | None]:
+        """Identify every directory whose events we count on."""
+        seen = {name: _identity(path) for name, path in self._others.items()}
+        seen[""] = _identity(self._sessions)
+        return seen
+
+    def _say(self, message: str) -> tuple[str, ...]:
+        if message in self._said:
+            return ()
+        self._said.add(message)
+        return (message,)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _explain(error: OSError) -> str:
+    return WATCH_LIMIT if error.errno == errno.ENOSPC else f"cannot watch the inboxes: {files.said(error)}"
