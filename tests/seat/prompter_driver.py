@@ -1,0 +1,83 @@
+"""A process with a real terminal, a queue and the line prompter; driven over a socket, one JSON line per command."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from typing import Any
+
+from fwdperm.errors import EnvironmentFailure
+from fwdperm.seat import plain
+from fwdperm.seat.queue import Accepted, Closed, Key, Outcome, Question, SeatQueue
+from fwdperm.seat.terminal import Terminal, may_colour
+from fwdperm.wire.prompt import Prompt, Reply, ReplyKind
+
+
+class Watched(plain.PlainPrompter):
+    """Tells when the ignored time of a question is over, so that no test has to guess."""
+
+    tell: Any
+
+    def _open(self) -> None:
+        super()._open()
+        self.tell({"event": "open"})
+
+
+async def main(address: str, ignored_s: str) -> None:
+    plain.KEYS_IGNORED_S = float(ignored_s)  # type: ignore[misc]
+    plain._LOOK_AGAIN_S = 0.02  # type: ignore[misc]
+    reader, writer = await asyncio.open_unix_connection(address)
+    loop = asyncio.get_running_loop()
+    queue = SeatQueue()
+
+    def tell(message: dict[str, Any]) -> None:
+        writer.write(json.dumps(message).encode() + b"\n")
+
+    def on_answer(key: Key, digest: str, reply: Reply) -> Outcome:
+        outcome = queue.answer(key, digest, reply, now=loop.time(), by=f"you ({reply.via})")
+        tell({"event": "answer", "id": key[1], "reply": reply.model_dump(mode="json", exclude_none=True)})
+        prompter.refresh()  # as the daemon does on every change, this one included
+        return outcome
+
+    try:
+        terminal = Terminal(0, loop=loop, utf8="UTF-8" in os.environ.get("LANG", ""))
+    except EnvironmentFailure as error:
+        tell({"event": "no terminal", "words": str(error)})
+        await writer.drain()
+        return
+    prompter = Watched(
+        terminal,
+        loop=loop,
+        view=queue.view,
+        on_answer=on_answer,
+        colour=may_colour(os.environ),
+        on_detached=lambda: tell({"event": "detached"}),
+    )
+    prompter.tell = tell
+    prompter.attach()
+    tell({"event": "attached"})
+    while line := await reader.readline():
+        command = json.loads(line)
+        match command.pop("do"):
+            case "ask":
+                prompt = Prompt.model_validate_json(json.dumps(command))
+                queue.add(Question(prompt.key, prompt.digest, prompt, loop.time(), loop.time() + 252.5))
+            case "close":
+                queue.close(("root", command["id"]), Closed(how=command["how"], by=command.get("by", "")))
+            case "steal":  # another interface wins while the line is on its way: the prompter is not told
+                outcome = queue.answer(
+                    ("root", command["id"]), None, Reply(reply=ReplyKind.ONCE), now=loop.time(), by="bob"
+                )
+                assert isinstance(outcome, Accepted)
+                continue
+            case "ping":
+                tell({"event": "pong", "waiting": [question.prompt.id for question in queue.waiting()]})
+                continue
+        prompter.refresh()
+    prompter.detach()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
