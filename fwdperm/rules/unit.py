@@ -28,8 +28,8 @@ class Unit:
         program: The program's word when this unit is a command, for asking whether a carrier's rule names it.
         remote: True for a command that runs on another machine or in a container (`ssh`, `docker exec`): a
             catch-all `ask` of the local ruleset does not speak of it.
-        aside: True where a catch-all rule (a bare `*`) does not speak of it: a harmless wrapper, whose wrapped command is
-            a unit of its own and says it all. Rules that name it do.
+        aside: True where neither a catch-all rule (a bare `*`) nor a default speaks of it: a harmless wrapper, whose
+            wrapped command is a unit of its own and says it all. Rules that name it do.
         glob: True when the spellings hold a glob that the shell would expand: an `ask` or `deny` rule speaks when any
             name that the glob may expand to would match (`globs.may_meet`).
         folds_case: True when its file system ignores letter case: `ask` and `deny` then match case-folded texts too.

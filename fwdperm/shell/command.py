@@ -75,6 +75,8 @@ class Command:
             empty for the requester's own; `?` when it cannot be known.
         remote: True when it would run on another machine or in a container.
         opaque: Why what it runs cannot be known, in words; empty when it is known.
+        harmless: True for a wrapper that changes nothing about what the wrapped command does: an allow may look
+            through it.
     """
 
     words: tuple[Word, ...]
@@ -88,6 +90,7 @@ class Command:
     cwd: str = ""
     remote: bool = False
     opaque: str = ""
+    harmless: bool = False
 
     @property
     def program(self) -> str:

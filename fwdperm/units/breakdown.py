@@ -8,9 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fwdperm.units.bash import bash_units
+from fwdperm.units.plain import PATH_SURFACES, path_units, plain_units
+
 if TYPE_CHECKING:
     from fwdperm.rules.unit import Unit
     from fwdperm.shell.command import Line
+    from fwdperm.wire.request import Facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +28,22 @@ class Breakdown:
 
     units: tuple[Unit, ...]
     line: Line | None = None
+
+
+def breakdown(facts: Facts) -> Breakdown:
+    """Break a request down into what must be permitted for it to be permitted.
+
+    Args:
+        facts: What the requester says is accessed.
+
+    Returns:
+        The units. Never raises; what cannot be understood is an opaque unit, and opaque units ask.
+    """
+    if not facts.value.strip() or not facts.surface.strip():
+        return Breakdown(plain_units(facts))
+    if facts.surface == "bash":
+        units, line = bash_units(facts)
+        return Breakdown(units, line)
+    if facts.surface in PATH_SURFACES:
+        return Breakdown(path_units(facts))
+    return Breakdown(plain_units(facts))

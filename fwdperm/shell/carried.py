@@ -1,0 +1,475 @@
+"""What a wrapper would run, read from its words by its row of the table.
+
+Lives here: `unwrap` and what it returns. Never here: the rows (`wrappers.py`), the tree (`walk.py`).
+
+Errs towards more: where the wrapped command may begin in several places all of them are given, and the outer command
+is opaque.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, assert_never
+
+from fwdperm.shell.command import Word
+from fwdperm.shell.containers import container_start
+from fwdperm.shell.words import split_words
+from fwdperm.shell.wrappers import (
+    HARMLESS_WRAPPERS,
+    STDIN,
+    WRAPPERS,
+    Style,
+    Wrapper,
+    is_harmless_variable,
+    standard_base,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_FIND_ACTIONS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+_FD_ACTIONS: Final = re.compile(r"-[A-Za-z0-9]*[xX]|--exec|--exec-batch")
+_STDIN_PATHS: Final = re.compile(r"-|/dev/stdin|/dev/fd/\d+|/proc/self/fd/\d+|/proc/\d+/fd/\d+")
+_LOCAL_SSH: Final = re.compile(r"(?:ProxyCommand|LocalCommand|KnownHostsCommand)[= ]", re.IGNORECASE)
+_FILLED: Final = frozenset({Style.WORDS, Style.JOINED, Style.EVAL, Style.CODE})
+_MORE_STARTS: Final = 4
+"""Further places tried for the wrapped command's beginning when an option is not known."""
+UNKNOWN_CODE: Final = "the text of the code it runs is not known"
+UNKNOWN_OPTION: Final = "where the command it runs begins is not known"
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """One command that a wrapper runs: words, or code for a shell.
+
+    Attributes:
+        words: Its words, when it is given as words.
+        code: Its text, when a shell reads it.
+        cwd: Directory that the wrapper changes to; empty when it does not.
+        remote: True when it runs elsewhere.
+        here: True when this very shell runs it (`eval`): a `cd` in it counts for what follows.
+        mark: String in its words that is replaced by what is found or read; empty when there is none.
+        appended: True when words that are read later are put behind its own.
+        opaque: Why it cannot be known what runs; empty when it can.
+    """
+
+    words: tuple[Word, ...] = ()
+    code: str = ""
+    cwd: str = ""
+    remote: bool = False
+    here: bool = False
+    mark: str = ""
+    appended: bool = False
+    opaque: str = ""
+
+
+@dataclass(slots=True)
+class Unwrapped:
+    """What reading a wrapper's words gave.
+
+    Attributes:
+        label: What to call the wrapper.
+        carried: What it runs.
+        opaque: Why the wrapper itself is opaque; empty when it is not.
+        harmless: True when an allow may look through it.
+        reads_stdin: True for a shell that takes its program from its standard input.
+    """
+
+    label: str
+    carried: list[Carried] = field(default_factory=list)
+    opaque: str = ""
+    harmless: bool = False
+    reads_stdin: bool = False
+
+
+@dataclass(slots=True)
+class _Options:
+    """Options read off the front of a wrapper's words."""
+
+    at: int = 1
+    seen: set[str] = field(default_factory=set)
+    values: list[tuple[str, Word]] = field(default_factory=list)
+    unknown: bool = False
+
+    def value(self, names: frozenset[str]) -> Word | None:
+        return next((word for name, word in self.values if name in names), None)
+
+
+def unwrap(words: Sequence[Word]) -> Unwrapped | None:
+    """Read what a command runs by its arguments.
+
+    Args:
+        words: The command's words, the program first; at least one.
+
+    Returns:
+        What it wraps; None for a program that is no wrapper.
+    """
+    program = words[0].text
+    base = program.rpartition("/")[2]
+    if base in (".", "source"):
+        return _sourced(base, words)
+    row = WRAPPERS.get(base)
+    if row is None or not words[0].known:
+        return None
+    result = Unwrapped(base)
+    match row.style:
+        case Style.WORDS | Style.JOINED:
+            _after_options(result, row, words)
+        case Style.CODE:
+            _coded(result, row, words)
+        case Style.EVAL:
+            _joined(result, words[2:] if len(words) > 1 and words[1].text == "--" else words[1:], here=True)
+        case Style.SHELL:
+            _shell(result, words)
+        case Style.FIND:
+            _find(result, words)
+        case Style.FD:
+            _fd(result, words)
+        case Style.CONTAINER | Style.KUBECTL:
+            _container(result, words, style=row.style)
+        case Style.TRAP:
+            _trap(result, words)
+        case Style.ALIAS:
+            _alias(result, words)
+        case _:
+            assert_never(row.style)
+    if base in HARMLESS_WRAPPERS and (program == base or standard_base(program)) and not result.opaque:
+        result.harmless = _is_harmless(base, words)
+    return result
+
+
+def why_filled(words: Sequence[Word], wrapped: Unwrapped | None, *, mark: str, appended: bool) -> str:
+    """Say why a command is opaque whose words are filled in later: its program, or code in it, is not there yet.
+
+    Args:
+        words: Its words.
+        wrapped: What it wraps itself, if it is a wrapper.
+        mark: What will be replaced in the words; empty for nothing.
+        appended: True when words will be put behind them.
+    """
+    if mark and mark in words[0].text:
+        return "the program it runs is filled in later"
+    if wrapped is None:
+        return ""
+    if mark and any(mark in one.code for one in wrapped.carried):
+        return "the code it runs is filled in later"
+    fills = appended or (bool(mark) and any(mark in word.text for word in words))
+    if (
+        fills
+        and not wrapped.carried
+        and not wrapped.opaque
+        and WRAPPERS[words[0].text.rpartition("/")[2]].style in _FILLED
+    ):
+        return "the program it runs is filled in later"
+    return ""
+
+
+def _read_options(words: list[Word], row: Wrapper, *, options: _Options) -> None:
+    """Advance `options.at` past options. A word whose value is not known ends them."""
+    while options.at < len(words):
+        word = words[options.at]
+        text = word.text
+        if not word.known or not text.startswith("-"):
+            if row.assigns and ASSIGNMENT.match(text) and word.known:
+                options.at += 1
+                continue
+            return
+        options.at += 1
+        if text == "--":
+            while row.assigns and options.at < len(words) and ASSIGNMENT.match(words[options.at].text):
+                options.at += 1
+            return
+        if text == "-":
+            options.seen.add("-")
+        elif text.startswith("--"):
+            _long_option(words, row, text[2:], options=options)
+        elif row.digits and text[1:].lstrip("-").isdigit():
+            options.seen.add("digits")
+        else:
+            _short_options(words, row, text[1:], options=options)
+
+
+def _long_option(words: list[Word], row: Wrapper, text: str, *, options: _Options) -> None:
+    name, equals, value = text.partition("=")
+    known = name in row.long or name in row.long_valued
+    if not known:
+        longer = [full for full in row.long | row.long_valued if full.startswith(name)]
+        if len(longer) != 1:
+            options.unknown = True
+            options.seen.add(name)
+            return
+        name = longer[0]
+    options.seen.add(name)
+    if equals:
+        _take(words, row, name, Word(value, value), options=options)
+    elif name in row.long_valued and options.at < len(words):
+        options.at += 1
+        _take(words, row, name, words[options.at - 1], options=options)
+
+
+def _short_options(words: list[Word], row: Wrapper, letters: str, *, options: _Options) -> None:
+    for place, letter in enumerate(letters):
+        options.seen.add(letter)
+        rest = letters[place + 1 :]
+        if letter in row.valued:
+            if rest:
+                _take(words, row, letter, Word(rest, rest), options=options)
+            elif options.at < len(words):
+                options.at += 1
+                _take(words, row, letter, words[options.at - 1], options=options)
+            return
+        if letter in row.attached:
+            _take(words, row, letter, Word(rest, rest), options=options)
+            return
+        if letter not in row.flags:
+            options.unknown = True
+
+
+def _take(words: list[Word], row: Wrapper, name: str, value: Word, *, options: _Options) -> None:
+    options.values.append((name, value))
+    if name in row.splits:
+        words[options.at : options.at] = split_words(value.text) if value.known else [value]
+
+
+def _after_options(result: Unwrapped, row: Wrapper, given: Sequence[Word]) -> None:
+    words = list(given)
+    options = _Options()
+    if result.label in ("time", "coproc") and len(words) > 1 and words[1].text == "-p":
+        options.at = 2
+    _read_options(words, row, options=options)
+    if options.seen & row.idle:
+        return
+    for _ in range(row.operands):
+        options.at += 1
+        if row.style is Style.JOINED:
+            _read_options(words, row, options=options)
+    if result.label == "flock" or row.code:
+        _read_options(words, row, options=options)
+    _local_code(result, row, options=options)
+    code = options.value(row.code)
+    if code is not None:
+        _code(result, code, remote=row.remote)
+        return
+    if options.unknown:
+        result.opaque = UNKNOWN_OPTION
+    if result.label == "coproc" and len(words) > options.at + 1 and words[options.at + 1].raw in ("{", "("):
+        options.at += 1
+    _emit(result, row, words, options=options)
+
+
+def _emit(result: Unwrapped, row: Wrapper, words: list[Word], *, options: _Options) -> None:
+    """Give the words after the options as the wrapped command."""
+    chdir = options.value(row.chdir)
+    cwd = "" if chdir is None else chdir.text if chdir.known else "?"
+    if options.at >= len(words):
+        shell = result.label == "sudo" and options.seen & {"s", "i", "shell", "login"}
+        result.reads_stdin = bool(row.alone == STDIN or shell)
+        result.opaque = result.opaque or ("" if result.reads_stdin else row.alone)
+        return
+    if result.label == "sudo" and options.seen & {"e", "edit"}:
+        return
+    starts = range(options.at, min(options.at + _MORE_STARTS, len(words)) if options.unknown else options.at + 1)
+    for start in starts:
+        rest = words[start:]
+        if start > options.at and rest[0].text.startswith("-"):
+            continue
+        if row.style is Style.JOINED and "x" not in (options.seen if result.label == "watch" else ()):
+            _joined(result, _before_inputs(rest) if result.label == "parallel" else rest, remote=row.remote)
+        else:
+            mark = _mark(row, label=result.label, options=options)
+            appended = result.label == "xargs" and not mark
+            result.carried.append(Carried(tuple(rest), cwd=cwd, remote=row.remote, mark=mark, appended=appended))
+
+
+def _before_inputs(words: Sequence[Word]) -> Sequence[Word]:
+    for at, word in enumerate(words):
+        if word.text.startswith(":::"):
+            return words[:at]
+    return words
+
+
+def _mark(row: Wrapper, *, label: str, options: _Options) -> str:
+    """Give the string that a wrapper replaces in the wrapped command; empty when it replaces none."""
+    given = options.value(row.replaces)
+    if given is not None:
+        return given.text or "{}"
+    return "{}" if label == "parallel" or options.seen & {"i", "replace"} else ""
+
+
+def _local_code(result: Unwrapped, row: Wrapper, *, options: _Options) -> None:
+    """Give what an option of a remote shell runs on this machine."""
+    if not (row.remote and row.style is Style.JOINED):
+        return
+    for name, word in options.values:
+        found = _LOCAL_SSH.match(word.text) if name == "o" else None
+        if found:
+            result.carried.append(
+                Carried(code=word.text[found.end() :].strip(), opaque="" if word.known else UNKNOWN_CODE)
+            )
+
+
+def _code(result: Unwrapped, word: Word, *, remote: bool = False, here: bool = False) -> None:
+    if not word.known:
+        result.opaque = UNKNOWN_CODE
+    result.carried.append(Carried(code=word.text, remote=remote, here=here))
+
+
+def _joined(result: Unwrapped, words: Sequence[Word], *, remote: bool = False, here: bool = False) -> None:
+    if not words:
+        return
+    if not all(word.known for word in words):
+        result.opaque = result.opaque or UNKNOWN_CODE
+    result.carried.append(Carried(code=" ".join(word.text for word in words), remote=remote, here=here))
+
+
+def _coded(result: Unwrapped, row: Wrapper, given: Sequence[Word]) -> None:
+    """Read a wrapper whose options and operands may stand in any order."""
+    words = list(given)
+    options = _Options()
+    while options.at < len(words):
+        _read_options(words, row, options=options)
+        options.at += 1
+    for name, word in options.values:
+        if name in row.code:
+            _code(result, word)
+    if options.unknown:
+        result.opaque = UNKNOWN_OPTION
+    if not result.carried and not options.seen & {"help", "version"}:
+        result.reads_stdin = True
+
+
+def _shell(result: Unwrapped, words: Sequence[Word]) -> None:
+    at, has_code, from_stdin = 1, False, False
+    while at < len(words):
+        text = words[at].text
+        if not words[at].known or text[:1] not in ("-", "+") or text in ("-", "+"):
+            break
+        at += 1
+        if text == "--":
+            break
+        if text.startswith("--"):
+            name, equals, value = text[2:].partition("=")
+            if name in ("help", "version"):
+                return
+            if name in ("command", "init-command") and result.label == "fish":
+                if equals:
+                    _code(result, Word(value, value))
+                else:
+                    has_code = True
+            elif name in ("rcfile", "init-file") and not equals:
+                at += 1
+            continue
+        has_code = has_code or "c" in text or (result.label == "fish" and "C" in text)
+        from_stdin = from_stdin or "s" in text
+        if text[-1] in "oO":
+            at += 1
+    result.label = f"{result.label} -c" if has_code else result.label
+    if result.carried:
+        return
+    if has_code and at < len(words):
+        _code(result, words[at])
+    elif has_code:
+        result.opaque = UNKNOWN_CODE
+    elif from_stdin or at >= len(words):
+        result.reads_stdin = True
+    else:
+        _script(result, words[at])
+
+
+def _script(result: Unwrapped, word: Word) -> None:
+    """A script's file runs by its name; a descriptor, a substitution or a variable is not a name."""
+    if _STDIN_PATHS.fullmatch(word.text):
+        result.reads_stdin = True
+    elif not word.known:
+        result.opaque = "which script it runs is not known"
+
+
+def _sourced(base: str, words: Sequence[Word]) -> Unwrapped | None:
+    if len(words) < 2 or (words[1].known and not _STDIN_PATHS.fullmatch(words[1].text)):  # noqa: PLR2004 - the file's place
+        return None
+    result = Unwrapped(base)
+    _script(result, words[1])
+    return result
+
+
+def _find(result: Unwrapped, words: Sequence[Word]) -> None:
+    at = 1
+    while at < len(words):
+        if words[at].text not in _FIND_ACTIONS:
+            at += 1
+            continue
+        start = at + 1
+        at = start
+        while at < len(words) and words[at].text != ";" and not (words[at].text == "+" and words[at - 1].text == "{}"):
+            at += 1
+        inner = tuple(words[start:at])
+        if inner:
+            result.carried.append(Carried(inner, mark="{}"))
+
+
+def _fd(result: Unwrapped, words: Sequence[Word]) -> None:
+    start = next((at for at, word in enumerate(words) if at and _FD_ACTIONS.fullmatch(word.text)), 0)
+    attached = [word.text.partition("=")[2] for word in words if word.text.startswith(("--exec=", "--exec-batch="))]
+    result.carried.extend(Carried(tuple(split_words(text))) for text in attached)
+    inner: list[Word] = []
+    for word in words[start + 1 :] if start else ():
+        if word.text == ";" or _FD_ACTIONS.fullmatch(word.text):
+            if inner:
+                result.carried.append(Carried(tuple(inner), mark="{"))
+            inner = []
+        else:
+            inner.append(word)
+    if inner:
+        result.carried.append(Carried(tuple(inner), mark="{"))
+
+
+def _container(result: Unwrapped, words: Sequence[Word], *, style: Style) -> None:
+    found = container_start(words, is_kubectl=style is Style.KUBECTL)
+    if found is None:
+        return
+    result.label = f"{result.label} {found.verb}"
+    if found.unknown:
+        result.opaque = UNKNOWN_OPTION
+    starts = found.starts
+    for start in starts:
+        inner = ((found.entry,) if found.entry else ()) + tuple(words[start:])
+        if inner:
+            result.carried.append(Carried(inner, remote=True))
+
+
+def _trap(result: Unwrapped, words: Sequence[Word]) -> None:
+    rest = list(words[1:])
+    if rest and rest[0].text == "--":
+        rest = rest[1:]
+    if not rest or rest[0].text in ("-l", "-p", "-P", "-", ""):
+        return
+    if len(rest) == 1 and rest[0].text.isupper():
+        return
+    _code(result, rest[0], here=True)
+
+
+def _alias(result: Unwrapped, words: Sequence[Word]) -> None:
+    for word in words[1:]:
+        name, equals, value = word.text.partition("=")
+        if equals and name:
+            _code(result, Word(value, value, known=word.known))
+
+
+def _is_harmless(base: str, words: Sequence[Word]) -> bool:
+    """Say whether this use of a listed wrapper changes nothing about what the wrapped command does."""
+    texts = [word.text for word in words[1:]]
+    match base:
+        case "time":
+            return not any(text.startswith("-") and text != "-p" for text in texts[:1])
+        case "env":
+            for word in words[1:]:
+                if word.known and (found := ASSIGNMENT.match(word.text)):
+                    if "+" in found[0] or not is_harmless_variable(found[0][:-1]):
+                        return False
+                else:
+                    return not word.text.startswith("-")
+            return False
+        case _:
+            return True

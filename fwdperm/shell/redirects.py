@@ -1,0 +1,121 @@
+"""Redirections and here-documents of one command.
+
+Lives here: `read_tail`. Never here: which command they belong to (`walk.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from fwdperm.shell.command import Redirect, Word
+from fwdperm.shell.source import WORD_TYPES, Source, needs_descent
+from fwdperm.shell.words import embedded_code, read_word, unescape_heredoc
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_NO_FILE: Final = re.compile(r"/dev/(?:null|stdout|stderr|stdin|tty|fd/\d+)|[0-9]+-?|-")
+_WRITERS: Final = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
+_READERS: Final = frozenset({"<", "<>"})
+_UNKNOWN_TEXT: Final = re.compile(r"(?<!\\)(?:\\\\)*[$`]")
+
+
+class Tail(NamedTuple):
+    """Redirect nodes on their way to the command they belong to, and words of it that the grammar dropped."""
+
+    nodes: tuple[Node, ...] = ()
+    lost: tuple[Word, ...] = ()
+
+
+EMPTY_TAIL: Final = Tail()
+
+
+class Heredoc(NamedTuple):
+    """A here-document.
+
+    Attributes:
+        text: What the command reads, as far as it is known.
+        known: False when something is expanded in it.
+        codes: Code in it that the grammar left as text.
+    """
+
+    text: str
+    known: bool
+    codes: tuple[str, ...] = ()
+
+
+class Found(NamedTuple):
+    """What redirect nodes hold.
+
+    Attributes:
+        redirects: The redirections.
+        words: Words of the command that stand behind a redirection.
+        heredoc: The last here-document.
+        deeper: Nodes that may hold substitutions.
+    """
+
+    redirects: tuple[Redirect, ...]
+    words: tuple[Word, ...]
+    heredoc: Heredoc | None
+    deeper: tuple[Node, ...]
+
+
+def read_tail(tail: Tail, source: Source) -> Found:
+    """Read redirect nodes."""
+    redirects: list[Redirect] = []
+    words: list[Word] = []
+    deeper: list[Node] = []
+    heredoc: Heredoc | None = None
+    for node in tail.nodes:
+        operator, parts, body = _parts(node, source)
+        if needs_descent(source.cut(node.start_byte, node.end_byte)):
+            deeper.extend(child for child in node.children if child.type in WORD_TYPES)
+        if node.type == "heredoc_redirect":
+            heredoc = _heredoc(body, parts[0] if parts else "", source)
+            if body is not None:
+                deeper.append(body)
+            redirects.append(Redirect(operator, Word(heredoc.text, heredoc.text, known=heredoc.known, quoted=True)))
+            words.extend(read_word(raw) for raw in parts[1:])
+        elif not parts:
+            redirects.append(Redirect(operator, Word("-", "-")))
+        else:
+            redirects.append(_redirect(operator, read_word(parts[0])))
+            words.extend(read_word(raw) for raw in parts[1:])
+    return Found(tuple(redirects), tuple(words), heredoc, tuple(deeper))
+
+
+def _parts(node: Node, source: Source) -> tuple[str, list[str], Node | None]:
+    """Split a redirect node: operator, words by adjacency, the here-document's body."""
+    operator = ""
+    spans: list[list[int]] = []
+    body: Node | None = None
+    for child in node.children:
+        kind = child.type
+        if kind in WORD_TYPES or kind == "heredoc_start":
+            start, end = child.start_byte, child.end_byte
+            if spans and spans[-1][1] == start:
+                spans[-1][1] = end
+            else:
+                spans.append([start, end])
+        elif kind == "heredoc_body":
+            body = child
+        elif not child.is_named and not operator:
+            operator = kind
+    return operator, [source.cut(start, end) for start, end in spans], body
+
+
+def _redirect(operator: str, target: Word) -> Redirect:
+    if operator == "<<<":
+        return Redirect(operator, target)
+    text = target.text
+    is_file = not _NO_FILE.fullmatch(text) and not text.startswith((">(", "<("))
+    return Redirect(operator, target, writes=is_file and operator in _WRITERS, reads=is_file and operator in _READERS)
+
+
+def _heredoc(body: Node | None, start: str, source: Source) -> Heredoc:
+    text = "" if body is None else source.cut(body.start_byte, body.end_byte)
+    if any(mark in start for mark in "'\"\\"):
+        return Heredoc(text, known=True)
+    codes = embedded_code(text, backticks_only=True) if "`" in text else ()
+    return Heredoc(unescape_heredoc(text), known=not _UNKNOWN_TEXT.search(text), codes=tuple(codes))

@@ -1,0 +1,92 @@
+"""Source text behind a syntax tree, and the search for substitutions in it.
+
+Lives here: `Source`, `substitutions`. Never here: what a node means (`walk.py`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from fwdperm.shell.words import embedded_code
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+WORD_TYPES: Final = frozenset(
+    [
+        "word",
+        "string",
+        "raw_string",
+        "ansi_c_string",
+        "translated_string",
+        "concatenation",
+        "number",
+        "simple_expansion",
+        "expansion",
+        "command_substitution",
+        "process_substitution",
+        "arithmetic_expansion",
+        "brace_expression",
+        "extglob_pattern",
+        "regex",
+        "array",
+        "variable_name",
+        "subscript",
+    ]
+)
+"""Nodes that are words or parts of words."""
+_WHOLE: Final = frozenset({"raw_string", "ansi_c_string", "comment", "string_content", "heredoc_start", "heredoc_end"})
+_FOUND: Final = frozenset({"command_substitution", "process_substitution"})
+
+
+class Source:
+    """Text with the byte offsets that a tree speaks in.
+
+    Attributes:
+        data: The text in UTF-8.
+        is_damaged: True when it held lone surrogates, which were replaced.
+    """
+
+    __slots__ = ("_text", "data", "is_damaged")
+
+    def __init__(self, text: str) -> None:
+        self.is_damaged = False
+        self._text: str | None = text if text.isascii() else None
+        try:
+            self.data = text.encode()
+        except UnicodeEncodeError:
+            self.is_damaged = True
+            self.data = text.encode(errors="replace")
+
+    def cut(self, start: int, end: int) -> str:
+        """Return the text between two byte offsets."""
+        return self._text[start:end] if self._text is not None else self.data[start:end].decode(errors="replace")
+
+
+def needs_descent(text: str) -> bool:
+    """Say whether a substitution may stand in this text."""
+    return "`" in text or ("(" in text and ("$" in text or "<(" in text or ">(" in text)) or "${" in text
+
+
+def substitutions(node: Node, source: Source) -> list[Node | str]:
+    """Find the outermost substitutions inside a word.
+
+    Returns:
+        Nodes, and code where the grammar left a substitution as text, in source order.
+    """
+    found: list[Node | str] = []
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        kind = one.type
+        if kind in _FOUND:
+            found.append(one)
+        elif kind in _WHOLE:
+            continue
+        elif one.child_count:
+            stack.extend(reversed(one.children))
+        elif one.is_named:
+            text = source.cut(one.start_byte, one.end_byte)
+            if "$(" in text or "`" in text:
+                found.extend(embedded_code(text))
+    return found

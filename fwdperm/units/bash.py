@@ -1,0 +1,259 @@
+"""Units of a command line.
+
+Lives here: `bash_units`. Never here: parsing (`shell/`), the texts of a command (`texts.py`).
+
+Every command is a unit; so is every real file it writes; the paths it names are auxiliary units. A harmless wrapper is
+an auxiliary unit set aside: what it wraps says it all, but a rule written for it is heard.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from fwdperm.rules.unit import Unit
+from fwdperm.shell import parse_line
+from fwdperm.shell.wrappers import changes_what_runs
+from fwdperm.units.operands import path_operands
+from fwdperm.units.paths import has_early_glob, has_glob, inside, is_unknown, name_path
+from fwdperm.units.texts import command_texts, fold
+
+if TYPE_CHECKING:
+    from fwdperm.shell.command import Command, Line, Redirect, Word
+    from fwdperm.wire.request import Facts
+
+_NAIVE: Final = re.compile(r"[;&|\n(){}`]+|\$\(")
+_LEADS: Final = re.compile(r"(?:\s*(?:if|then|else|elif|do|while|until|time|!|[{(])\s)*\s*")
+_SEGMENTS: Final = 256
+"""Pieces of a line that cannot be parsed which `deny` and `ask` look at."""
+_EMPTY: Final = "it is empty"
+_UNKNOWN_TARGET: Final = "the file it writes is not known"
+_UNKNOWN_GLOB: Final = "which directory its glob means is not known"
+_UNKNOWN_PLACE: Final = "which directory it starts from is not known"
+
+
+def bash_units(facts: Facts) -> tuple[tuple[Unit, ...], Line]:
+    """Break a command line down.
+
+    Args:
+        facts: The request's facts; the first value is the whole line.
+
+    Returns:
+        The units, at least one, and the parsed line.
+    """
+    line = parse_line(facts.value)
+    return _Units(facts, line).all(), line
+
+
+class _Units:
+    """One pass over the commands of a line."""
+
+    __slots__ = ("canonical", "facts", "line", "places", "seen", "units")
+
+    def __init__(self, facts: Facts, line: Line) -> None:
+        self.facts = facts
+        self.line = line
+        self.units: list[Unit] = []
+        self.places: list[int] = []
+        self.canonical = dict(facts.canonical_operands)
+        self.seen: set[tuple[str, str, int]] = set()
+
+    def all(self) -> tuple[Unit, ...]:
+        """Make every unit."""
+        paths: list[tuple[int, Command]] = []
+        last = len(self.line.commands) - 1
+        for index, command in enumerate(self.line.commands):
+            if self.line.opaque and index == last:
+                self.places.append(len(self.units))
+                self.units.append(self._unparsed(command))
+                continue
+            self._command(index, command)
+            paths.append((index, command))
+        if not any(not unit.auxiliary for unit in self.units):
+            text = self.facts.value
+            opaque = "" if text.strip() else _EMPTY
+            self.units.append(Unit("bash", (fold(text) or text,), opaque=opaque or self.line.opaque, stands="line"))
+        self._whole_line()
+        for index, command in paths:
+            self._redirects(index, command)
+            self._operands(index, command)
+        return tuple(self.units)
+
+    # -- commands ------------------------------------------------------------------------------------------
+
+    def _command(self, index: int, command: Command) -> None:
+        """Add the unit of one command, and remember where it is."""
+        carrier = self.places[command.carrier] if 0 <= command.carrier < len(self.places) else -1
+        if not command.words and not any(changes_what_runs(name) for name, _ in command.prefixes):
+            self.places.append(carrier)
+            return
+        texts = command_texts(command, home=self.facts.home)
+        runs_inside = command.harmless and self._wraps(index)
+        self.places.append(len(self.units))
+        self.units.append(
+            Unit(
+                "bash",
+                texts.spellings,
+                texts.strict,
+                auxiliary=runs_inside or command.remote,
+                opaque=command.opaque,
+                stands="harmless wrapper" if runs_inside else str(command.stands),
+                carrier=carrier,
+                program=command.program,
+                remote=command.remote,
+                aside=runs_inside,
+                command=index,
+            )
+        )
+
+    def _wraps(self, index: int) -> bool:
+        commands = self.line.commands
+        return (
+            index + 1 < len(commands) and commands[index + 1].carrier == index and bool(commands[index + 1].wrapped_by)
+        )
+
+    def _unparsed(self, command: Command) -> Unit:
+        """Give the unit of a line that cannot be parsed: ask, but let deny look at its pieces."""
+        text = command.raw
+        pieces = [fold(_LEADS.sub("", piece, count=1)) for piece in _NAIVE.split(text)[:_SEGMENTS]]
+        return Unit(
+            "bash",
+            (fold(text),),
+            tuple(dict.fromkeys(piece for piece in pieces if piece)),
+            opaque=command.opaque,
+            stands="line",
+            command=len(self.line.commands) - 1,
+        )
+
+    def _whole_line(self) -> None:
+        """Let `ask` and `deny` see the line as one text too, where it has several parts."""
+        if len(self.line.commands) == 1 and not any(one.writes for one in self.line.commands[0].redirects):
+            return
+        first = self.units[0]
+        text = fold(self.facts.value)
+        if text and text not in first.spellings and text not in first.strict_spellings:
+            self.units[0] = replace(first, strict_spellings=(*first.strict_spellings, text))
+
+    # -- files ---------------------------------------------------------------------------------------------
+
+    def _redirects(self, index: int, command: Command) -> None:
+        for redirect in command.redirects:
+            if redirect.writes:
+                self._file(index, command, redirect, surface="write")
+            if redirect.reads:
+                self._path(index, command, redirect.target, redirect.target.text, surface="path_read")
+
+    def _file(self, index: int, command: Command, redirect: Redirect, *, surface: str) -> None:
+        """Add the primary unit of a file that a redirection writes."""
+        target = redirect.target
+        unknown = not target.known and is_unknown(target.text)
+        names = name_path(target.text, cwd=self.facts.cwd, home=self.facts.home, base=_base(command))
+        if names.climbs or target.glob:
+            unknown = True
+        carrier = self.places[index]
+        self.units.append(
+            Unit(
+                surface,
+                names.names,
+                names.strict,
+                opaque=_UNKNOWN_TARGET if unknown else "",
+                stands="redirect",
+                auxiliary=command.remote,
+                carrier=carrier,
+                remote=command.remote,
+                folds_case=self.facts.folds_case,
+                command=index,
+            )
+        )
+        self._canonical(target.text, names.absolute, surface=surface, carrier=carrier, index=index)
+        self._outside(target.text, names.absolute, names.strict, index=index, remote=command.remote)
+
+    def _operands(self, index: int, command: Command) -> None:
+        for operand in path_operands(command):
+            surface = "path_write" if operand.writes else "path_read"
+            self._path(index, command, operand.word, operand.text, surface=surface)
+
+    def _path(self, index: int, command: Command, word: Word, text: str, *, surface: str) -> None:
+        """Add the auxiliary units of one path that a command names."""
+        if not word.known and is_unknown(text):
+            return
+        key = (surface, text, index)
+        if key in self.seen:
+            return
+        self.seen.add(key)
+        names = name_path(text, cwd=self.facts.cwd, home=self.facts.home, base=_base(command))
+        strict = names.strict
+        if command.cwd and not text.startswith(("/", "~")):
+            strict = (*strict, *name_path(text, cwd=self.facts.cwd, home=self.facts.home).names)
+        glob = word.glob and has_glob(text)
+        opaque = ""
+        if glob and has_early_glob(text):
+            opaque = _UNKNOWN_GLOB
+        elif names.climbs and command.cwd == "?":
+            opaque = _UNKNOWN_PLACE
+        carrier = self.places[index]
+        self.units.append(
+            Unit(
+                surface,
+                names.names,
+                strict,
+                auxiliary=True,
+                opaque="" if command.remote else opaque,
+                stands="operand",
+                carrier=carrier,
+                remote=command.remote,
+                glob=glob,
+                folds_case=self.facts.folds_case,
+                command=index,
+            )
+        )
+        self._canonical(text, names.absolute, surface=surface, carrier=carrier, index=index)
+        self._outside(text, names.absolute, names.strict, index=index, remote=command.remote)
+
+    def _canonical(self, text: str, absolute: str, *, surface: str, carrier: int, index: int) -> None:
+        """Add the real path behind a name, where the requester supplied another one."""
+        real = self.canonical.get(text, "")
+        if not real or real == absolute:
+            return
+        names = name_path(real, cwd=self.facts.cwd, home=self.facts.home)
+        self.units.append(
+            Unit(
+                surface,
+                names.names,
+                names.strict,
+                auxiliary=surface != "write",
+                stands="canonical",
+                carrier=carrier,
+                folds_case=self.facts.folds_case,
+                command=index,
+            )
+        )
+        self._outside(real, names.absolute, names.strict, index=index, remote=False)
+
+    def _outside(self, text: str, absolute: str, strict: tuple[str, ...], *, index: int, remote: bool) -> None:
+        """Add the auxiliary unit of a path outside of the working directory."""
+        cwd = self.facts.cwd
+        if remote or not absolute or not cwd or inside(absolute, cwd) is not None:
+            return
+        key = ("external_directory", absolute, index)
+        if key in self.seen:
+            return
+        self.seen.add(key)
+        names = name_path(absolute, cwd=cwd, home=self.facts.home)
+        self.units.append(
+            Unit(
+                "external_directory",
+                names.names,
+                tuple(dict.fromkeys((*strict, text))),
+                auxiliary=True,
+                stands="operand",
+                carrier=self.places[index],
+                folds_case=self.facts.folds_case,
+                command=index,
+            )
+        )
+
+
+def _base(command: Command) -> str | None:
+    return command.cwd or None
