@@ -152,11 +152,25 @@ def clip(text: str, *, lines: int, columns: int) -> Clipped:
     Returns:
         The rows. A cut is never silent: the last row then reads `[N more lines, M characters]`.
     """
+    return fit(shown(text, multiline=True), lines=lines, columns=columns)
+
+
+def fit(safe: str, *, lines: int, columns: int) -> Clipped:
+    """Do what `clip` does with text that already went through `shown`.
+
+    Args:
+        safe: Printable text and line feeds: what `shown` gave, and words of our own around it.
+        lines: As for `clip`.
+        columns: As for `clip`.
+
+    Returns:
+        As `clip`.
+    """
     columns = max(columns, 8)
     lines = max(lines, 1)
     rows: list[str] = []
     wraps: list[bool] = []
-    for line in shown(text, multiline=True).split("\n"):
+    for line in safe.split("\n"):
         for number, row in enumerate(_wrap(line, columns=columns)):
             rows.append(row)
             wraps.append(number > 0)
