@@ -22,7 +22,8 @@ def main() -> int:
         case _:
             from fwdperm.cli import main as everything_else  # noqa: PLC0415 - as above
 
-            return everything_else()
+            everything_else()
+            return 0
 
 
 if __name__ == "__main__":
