@@ -204,6 +204,17 @@ class Journal:
             raise JournalFailed(self.problem) from error
         return self._durable.seq
 
+    def flush(self) -> int:
+        """Commit, and sync what `commit` would only have written; returns and raises as `commit` does."""
+        self.commit()
+        if self._written:
+            try:
+                self._sync()
+            except OSError as error:
+                self._fail(error)
+                raise JournalFailed(self.problem) from error
+        return self._durable.seq
+
     def discard(self) -> int:
         """Drop everything that was appended since the last commit, and give its lines' numbers out again.
 
@@ -255,9 +266,7 @@ class Journal:
     def close(self) -> None:
         """Make what waits durable, save a checkpoint and let go. Raises JournalFailed as `commit` does."""
         try:
-            self.commit()
-            if self._written:
-                self._sync()
+            self.flush()
             self.save_checkpoint()
         finally:
             if self._descriptor >= 0:
