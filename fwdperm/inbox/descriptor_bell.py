@@ -346,7 +346,7 @@ class DescriptorBell:
             self._inotify.remove(watched.watch)
 
     def _drop_dead(self) -> None:
-        """Drop the watches the kernel no longer has. A new directory may carry the inode of the one that was watched."""
+        """Drop the watches the kernel no longer has: a new directory may carry the inode of the watched one."""
         alive = self._inotify.alive()
         if alive is None:
             return

@@ -53,6 +53,8 @@ _EVENTS: Final[list[type[FileSystemEvent]]] = [
 ]
 # without inotify nothing says that a writer closed its file
 _EVENTS_ELSEWHERE: Final[list[type[FileSystemEvent]]] = [*_EVENTS, FileModifiedEvent]
+_PROOF_S: Final = 0.3
+"""Seconds a new observer has to prove itself; the loop waits meanwhile."""
 _JOIN_S: Final = 2.0
 """Seconds to wait for an observer's threads to end."""
 
@@ -94,7 +96,7 @@ class ObserverBell:
         self._identities: dict[str, tuple[int, int] | None] = {}
         self._probe = ""
         self._proved = threading.Event()
-        self._said: set[str] = set()
+        self._is_deaf = False
         self._closed = False
         with files.directory(os.fspath(tree.root), (SESSIONS,), create=tree.modes):
             pass
@@ -111,18 +113,30 @@ class ObserverBell:
         """Start over when a thread died or a directory is another one now. See Doorbell."""
         if self._closed:
             return Health(self.mode, is_alive=False)
-        if self._is_well() and self._identities == self._look():
+        if not self._is_deaf and self._is_well() and self._identities == self._look():
             return Health(self.mode)
+        problem = "" if self._is_deaf else self._start_over()
+        for name in (None, *self._others):
+            self._ring(name)
+        if problem:
+            self._is_deaf = True
+        if not self._is_deaf:
+            return Health(self.mode, rearmed=1)
+        polled = frozenset((*self._tree.sessions(), *self._others))
+        return Health(self.mode, polled=polled, messages=(problem,) if problem else ())
+
+    def _start_over(self) -> str:
+        """Start a new observer; return what stands in the way, or nothing.
+
+        Without events the checks go on ringing for everything, and no further observer is tried: some versions of
+        watchdog keep one thread for the whole process, and once it has died every observer is deaf.
+        """
         try:
             self._stop()
             self._observer = self._start()
         except OSError as error:
-            self._ring(None)
-            return Health(self.mode, is_alive=False, messages=self._say(_explain(error)))
-        self._ring(None)
-        for name in self._others:
-            self._ring(name)
-        return Health(self.mode, rearmed=1)
+            return _explain(error)
+        return "" if self.proves_itself(_PROOF_S) else "watchdog's observer is deaf; inboxes are listed once a second"
 
     def close(self) -> None:
         """End the threads. See Doorbell."""
@@ -132,6 +146,7 @@ class ObserverBell:
 
     def proves_itself(self, timeout_s: float) -> bool:
         """Write a file and wait for its event: True when events really come from this file system."""
+        self._proved.clear()
         self._probe = f"{TEMP_PREFIX}probe-{secrets.token_hex(8)}"
         try:
             with files.directory(os.fspath(self._tree.root), (SESSIONS,)) as at:
@@ -199,12 +214,6 @@ class ObserverBell:
         seen = {name: _identity(path) for name, path in self._others.items()}
         seen[""] = _identity(self._sessions)
         return seen
-
-    def _say(self, message: str) -> tuple[str, ...]:
-        if message in self._said:
-            return ()
-        self._said.add(message)
-        return (message,)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fwdperm.inbox import descriptor_bell, doorbell, files, inotify
+from fwdperm.inbox import descriptor_bell, doorbell, files, inotify, observer_bell
 from fwdperm.inbox.doorbell import Mode, open_doorbell
 from fwdperm.inbox.tree import InboxTree
 
@@ -61,7 +61,7 @@ def tree(tmp_path: Path) -> Iterator[InboxTree]:
 async def listening(
     tree: InboxTree, mode: Mode | None = Mode.DESCRIPTOR
 ) -> AsyncIterator[tuple[doorbell.Doorbell, Ear]]:
-    threads, descriptors = threading.active_count(), len(os.listdir("/proc/self/fd"))
+    threads, descriptors = threading.active_count(), open_descriptors()
     ear = Ear()
     bell = open_doorbell(tree, asyncio.get_running_loop(), ear, mode=mode)
     try:
@@ -71,7 +71,11 @@ async def listening(
         bell.close()
         bell.close()
     assert threading.active_count() == threads
-    assert len(os.listdir("/proc/self/fd")) <= descriptors + 1  # a listing under way is the tree's
+    assert open_descriptors() <= descriptors + 1  # a listing under way is the tree's
+
+
+def open_descriptors() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
 def drop(tree: InboxTree, session: str, stem: str, data: bytes = b"{}") -> Path:
@@ -147,10 +151,9 @@ def test_own_removals_and_other_peoples_temp_files_wake_nobody(tree: InboxTree) 
     asyncio.run(run())
 
 
-@BOTH
-def test_a_session_that_appears_with_mail_at_once_is_heard_and_nothing_is_missed(tree: InboxTree, mode: Mode) -> None:
+def test_a_session_that_appears_with_mail_at_once_is_heard_and_nothing_is_missed(tree: InboxTree) -> None:
     async def run() -> None:
-        async with listening(tree, mode) as (_, ear):
+        async with listening(tree) as (_, ear):
             for number in range(20):
                 session = f"s {number}"
                 tree.layout.requests(session).mkdir(parents=True)
@@ -161,6 +164,25 @@ def test_a_session_that_appears_with_mail_at_once_is_heard_and_nothing_is_missed
             ear.heard.clear()
             drop(tree, "s 3", "r2")
             await ear.wait_for("s 3")
+
+    asyncio.run(run())
+
+
+def test_an_observer_that_stays_deaf_is_said_once_and_the_checks_ring_for_all(
+    tree: InboxTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run() -> None:
+        async with listening(tree, Mode.OBSERVER) as (bell, ear):
+            assert isinstance(bell, observer_bell.ObserverBell)
+            monkeypatch.setattr(observer_bell, "_PROOF_S", 0.01)
+            monkeypatch.setattr(observer_bell.ObserverBell, "heard", lambda *_: None)
+            bell._observer.stop()
+            bell._observer.join()
+            health = bell.check()
+            assert health.polled == {"a"}
+            assert len(health.messages) == 1
+            assert bell.check().messages == ()
+            assert ear.heard == [None, None]
 
     asyncio.run(run())
 
@@ -330,7 +352,7 @@ def test_at_the_limit_of_watches_inboxes_are_polled_and_it_is_said_once(
     full = True
 
     def limited(self: inotify.Inotify, directory: int, mask: int) -> int:
-        if full and "/b" in os.readlink(f"/proc/self/fd/{directory}")[-12:]:
+        if full and "b" in Path(f"/proc/self/fd/{directory}").readlink().parts[-2:]:
             raise OSError(errno.ENOSPC, "No space left on device")
         return add(self, directory, mask)
 
@@ -389,8 +411,9 @@ def test_a_descriptor_closed_under_us_is_opened_anew(tree: InboxTree) -> None:
 def test_an_observer_whose_thread_died_is_started_anew(tree: InboxTree) -> None:
     async def run() -> None:
         async with listening(tree, Mode.OBSERVER) as (bell, ear):
-            bell._observer.stop()  # type: ignore[attr-defined]
-            bell._observer.join()  # type: ignore[attr-defined]
+            assert isinstance(bell, observer_bell.ObserverBell)
+            bell._observer.stop()
+            bell._observer.join()
             health = bell.check()
             assert (health.is_alive, health.rearmed) == (True, 1)
             assert None in ear.heard
@@ -444,12 +467,12 @@ def test_on_a_shared_file_system_the_bell_polls_and_says_so(tree: InboxTree, mon
     asyncio.run(run())
 
 
-@pytest.mark.parametrize("low_level", [True, False])
+@pytest.mark.parametrize("bindings", ["low level", "none"])
 def test_where_no_event_of_a_probe_comes_the_bell_polls(
-    tree: InboxTree, monkeypatch: pytest.MonkeyPatch, low_level: bool
+    tree: InboxTree, monkeypatch: pytest.MonkeyPatch, bindings: str
 ) -> None:
     monkeypatch.setattr(doorbell, "_PROOF_S", 0.01)
-    monkeypatch.setattr(inotify, "is_available", low_level)
+    monkeypatch.setattr(inotify, "is_available", bindings != "none")
     monkeypatch.setattr(inotify.Inotify, "read", lambda _: [])
     monkeypatch.setattr("fwdperm.inbox.observer_bell.ObserverBell.heard", lambda *_: None)
 

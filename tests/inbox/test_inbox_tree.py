@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
+import resource
+import shutil
 import socket
 import stat
+import subprocess
+import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,6 +23,9 @@ from fwdperm.inbox import files, shelf
 from fwdperm.inbox.protocol import AlreadyThere, Code, Failed, Identity, Mail, Published, Refused
 from fwdperm.inbox.tree import InboxTree
 from fwdperm.settings import REQUEST_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT_USER = os.geteuid() == 0
 
@@ -35,7 +44,7 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def tree(tmp_path: Path, clock: Clock):
+def tree(tmp_path: Path, clock: Clock) -> Iterator[InboxTree]:
     made = InboxTree(tmp_path / "root", clock=clock)
     made.ensure("a")
     yield made
@@ -273,8 +282,8 @@ def test_a_name_that_is_no_request_id_is_reported_once_and_left(tree: InboxTree)
 
 
 def test_a_name_of_undecodable_bytes_is_refused_like_any_bad_name(tree: InboxTree) -> None:
-    with open(os.fsencode(tree.layout.requests("a")) + b"/\xff\n\x1b.json", "wb"):
-        pass
+    path = os.fsencode(tree.layout.requests("a")) + b"/\xff\n\x1b.json"
+    os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
     (refused,) = tree.pending()
     assert isinstance(refused, Refused)
     assert refused.code == Code.BAD_NAME
@@ -312,9 +321,7 @@ def test_a_directory_swapped_for_a_link_catches_nobody(tree: InboxTree, tmp_path
 
 
 @pytest.mark.skipif(not ROOT_USER, reason="becoming another user needs root")
-def test_an_unreadable_inbox_is_reported_once_and_the_others_go_on(tmp_path_factory: pytest.TempPathFactory) -> None:
-    import tempfile
-
+def test_an_unreadable_inbox_is_reported_once_and_the_others_go_on() -> None:
     base = Path(tempfile.mkdtemp(prefix="fwdperm-test-"))
     base.chmod(0o755)
     os.chown(base, 65534, 65534)
@@ -340,8 +347,6 @@ def test_an_unreadable_inbox_is_reported_once_and_the_others_go_on(tmp_path_fact
         assert stems(tree) == ["r3"]
     finally:
         os.seteuid(0)
-        import shutil
-
         shutil.rmtree(base)
 
 
@@ -468,8 +473,6 @@ def test_directories_removed_by_children_are_made_again_for_the_answer(tree: Inb
 
 
 def test_a_file_size_limit_gives_a_failure_and_leaves_nothing(tree: InboxTree) -> None:
-    import resource
-
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
     try:
@@ -482,8 +485,6 @@ def test_a_file_size_limit_gives_a_failure_and_leaves_nothing(tree: InboxTree) -
 
 
 def test_a_full_disk_gives_a_failure_and_recovers_without_a_restart(tmp_path: Path) -> None:
-    import subprocess
-
     point = tmp_path / "small"
     point.mkdir()
     mounted = subprocess.run(
@@ -495,9 +496,9 @@ def test_a_full_disk_gives_a_failure_and_recovers_without_a_restart(tmp_path: Pa
         tree = InboxTree(point / "root")
         tree.ensure("a")
         filler = point / "filler"
-        with filler.open("wb", buffering=0) as file, pytest.raises(OSError, match="No space"):
-            while True:
-                file.write(b"x" * 4096)
+        with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+            while file.write(b"x" * 4096):
+                pass
         outcome = tree.respond("a", "r1", b"x" * 6000)
         assert outcome == Failed("no space left on device", disk_full=True)
         assert [p.name for p in tree.layout.responses("a").iterdir()] == [".fwdperm"]
