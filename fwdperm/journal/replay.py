@@ -47,6 +47,16 @@ class Fault:
 
 
 @dataclass(slots=True)
+class _Anchor:
+    """The newest prune that was met, and whether damage was noted after it."""
+
+    line: Line
+    file: str
+    offset: int
+    is_noted: bool = False
+
+
+@dataclass(slots=True)
 class Replayed:
     """What the journal adds up to.
 
@@ -60,6 +70,7 @@ class Replayed:
         lines: How many lines this pass read.
         kept: The checkpoint's keys; empty when the whole log was read.
         from_checkpoint: Whether a checkpoint was used.
+        anchor: The newest prune in what was read.
     """
 
     folding: Folding
@@ -71,6 +82,7 @@ class Replayed:
     lines: int = 0
     kept: bytes = b""
     from_checkpoint: bool = False
+    anchor: _Anchor | None = None
 
     @property
     def state(self) -> State:
@@ -109,6 +121,7 @@ def replay(directory: Path, *, folds: Sequence[Fold] = (), use_checkpoint: bool 
     for path in segments:
         if start is None or number_of(path.name) >= number_of(start.file):
             held = _read_segment(path, replayed, held)
+    _recall(directory, replayed)
     is_changed = head is not None and head.seq == replayed.end.seq and head.hash != replayed.end.hash
     if is_changed:
         at = replayed.end.offset - len(replayed.last) - 1
@@ -144,10 +157,12 @@ def _read_segment(path: Path, replayed: Replayed, held: Line | None) -> Line | N
             seq, before, held = line.seq, hash_of(body), line
             replayed.end, replayed.last = Point(seq, before, path.name, offset), body
             if line.kind == "pruned":
-                _recall(path.parent, line, replayed)
+                replayed.anchor = _Anchor(line, path.name, at)
             elif _is_damage(line):
                 replayed.noted += replayed.faults
                 replayed.faults.clear()
+                if replayed.anchor is not None:
+                    replayed.anchor.is_noted = True
             if not replayed.faults:
                 replayed.sound = replayed.end
     return held
@@ -175,14 +190,18 @@ def _misfit(line: Line, expected: int) -> str:
     return f"line {line.seq} does not follow the line before it: that was changed, or this was put here"
 
 
-def _recall(directory: Path, line: Line, replayed: Replayed) -> None:
-    """Remember the requests decided in segments that were removed."""
-    name = str(line.data.get("keys", ""))
+def _recall(directory: Path, replayed: Replayed) -> None:
+    """Remember the requests decided in segments that were removed: the newest anchor names a file of them all."""
+    anchor = replayed.anchor
+    if anchor is None:
+        return
+    name = str(anchor.line.data.get("keys", ""))
     try:
         keys = (directory / name).read_bytes() if name and "/" not in name else b""
     except OSError:
         keys = b""
-    if name and hashlib.sha256(keys).hexdigest() != line.data.get("keysDigest"):
+    if hashlib.sha256(keys).hexdigest() != anchor.line.data.get("keysDigest"):
         what = f"the keys of pruned decisions in `{name}` are not what was kept"
-        _note(replayed, Fault(replayed.end.file, replayed.end.offset, line.seq, what))
+        fault = Fault(anchor.file, anchor.offset, anchor.line.seq, what)
+        (replayed.noted if anchor.is_noted else replayed.faults).append(fault)
     replayed.state.add_spent(checkpoint.split(keys))
