@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 # -- what a child may send -------------------------------------------------------------------------------------
 REQUEST_BYTES: Final = 1 << 20
 """Bytes in one request file. A prompt nobody can read in full is no question; clients summarise tool inputs."""
+REPLY_BYTES: Final = 1 << 20
+"""Bytes in one reply file: a note and the patterns of an *always*, with room to spare."""
+PROMPT_BYTES: Final = 1 << 26
+"""Bytes in one prompt file: a request's text may stand in it several times over, escaped, once per unit."""
 VALUE_CHARS: Final = 64 * 1024
 """Characters in one value. Shell analysis is linear, and this bounds it to a few tens of milliseconds."""
 VALUES: Final = 64

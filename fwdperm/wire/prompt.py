@@ -221,6 +221,44 @@ class Reply(_OnDisk):
         return (self.feedback or "").strip()
 
 
+class Fate(StrEnum):
+    """What became of an answer that was left as a file."""
+
+    ACCEPTED = "accepted"
+    ALREADY_DECIDED = "already_decided"
+    UNKNOWN = "unknown"
+    STALE = "stale"
+    REFUSED = "refused"
+    NOT_TAKEN = "not_taken"
+    NOT_SAID = "not_said"
+
+
+class ReplyOutcome(_OnDisk):
+    """What the daemon tells whoever left an answer.
+
+    Attributes:
+        outcome: What became of it. `not_taken` (nobody serves; the answer was taken back) and `not_said` (it was taken,
+            and the word of what became of it got lost) are said by the asking side alone.
+        words: The same for a person, who decided included.
+        v: Version of this form.
+    """
+
+    model_config = ConfigDict(title="ReplyOutcome")
+
+    outcome: Fate
+    words: str = ""
+    v: Literal[1] = 1
+
+
+def parse_outcome(data: bytes) -> ReplyOutcome:
+    """Read what became of an answer.
+
+    Raises:
+        OperatorError: When it is none of version 1. What became of the answer is then not known.
+    """
+    return _parse(ReplyOutcome, data, what="outcome")
+
+
 def parse_reply(data: bytes) -> Reply:
     """Read an answer.
 
@@ -246,8 +284,8 @@ def parse_prompt(data: bytes) -> Prompt:
     return _parse(Prompt, data, what="prompt")
 
 
-def dump(value: Prompt | Reply) -> bytes:
-    """Write a prompt or a reply as it lies on disk; what was not said is left out."""
+def dump(value: Prompt | Reply | ReplyOutcome) -> bytes:
+    """Write a prompt, a reply or its outcome as it lies on disk; what was not said is left out."""
     return value.model_dump_json(by_alias=True, exclude_none=True).encode()
 
 

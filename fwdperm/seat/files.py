@@ -1,0 +1,270 @@
+"""Prompts and replies as files: the daemon's side.
+
+Lives here: `PromptShelf` (open questions laid out for any interface to read) and `ReplyBox` (answers left by any
+interface). Never here: which answer wins (`queue.py`), the other side (`counter.py`).
+
+A reply counts only when this process took its file away, so its sender can take it back until then and knows which of
+the two happened. Direction of every failure: the question goes on waiting.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias, assert_never
+
+from fwdperm.errors import ChildError, OperatorError
+from fwdperm.inbox import files
+from fwdperm.seat.names import OUTCOMES, PROMPTS, REPLIES, SUFFIX, key_in, stem_of, stems_in
+from fwdperm.seat.queue import Accepted, AlreadyDecided, Refused, Stale, Unknown
+from fwdperm.settings import HALF_WRITTEN_S, REPLY_BYTES, UNCONSUMED_S
+from fwdperm.wire.prompt import Fate, ReplyOutcome, dump, parse_reply
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fwdperm.inbox.protocol import Identity
+    from fwdperm.seat.queue import Key, Outcome
+    from fwdperm.wire.prompt import Prompt, Reply
+
+_AT_ONCE: Final = 256
+"""Replies read in one go: a flood of files does not hold the loop; the rest comes with the next sweep."""
+
+
+class PromptShelf:
+    """The open questions, one file each, readable by their owner alone.
+
+    Args:
+        state: The state directory.
+
+    Attributes:
+        trouble: Why the last change did not reach the disk; empty when it did. Such a question is still asked at the
+            terminal.
+    """
+
+    def __init__(self, state: Path) -> None:
+        self._state = str(state)
+        self.trouble = ""
+
+    def clear(self) -> None:
+        """Take everything away: what a daemon that died left. Recovery lays out anew what still waits."""
+        self.trouble = _empty(self._state, PROMPTS)
+
+    def put(self, prompt: Prompt) -> None:
+        """Lay a prompt out, whole at once. Never raises OSError."""
+        try:
+            name = stem_of(prompt.key) + SUFFIX
+            with files.directory(self._state, (PROMPTS,), create=files.PRIVATE) as at:
+                files.replace(name, dump(prompt), at=at)
+            self.trouble = ""
+        except (OSError, ChildError, ValueError) as error:
+            self.trouble = f"cannot lay out the prompt `{prompt.id}`: {_said(error)}"
+
+    def take(self, key: Key) -> None:
+        """Take a prompt away. Never raises OSError; one that stays is answered with who decided."""
+        try:
+            name = stem_of(key) + SUFFIX
+            with files.directory(self._state, (PROMPTS,)) as at:
+                gone = files.remove(name, at=at)
+            self.trouble = "" if gone else f"cannot remove the prompt `{key[1]}`"
+        except FileNotFoundError:
+            self.trouble = ""
+        except (OSError, ChildError) as error:
+            self.trouble = f"cannot remove the prompt `{key[1]}`: {_said(error)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A reply that can be read.
+
+    Attributes:
+        name: Its file's name, for `publish_outcome`.
+        key: The question it is for.
+        reply: What it says.
+    """
+
+    name: str
+    key: Key
+    reply: Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A file in the reply box that answers nothing; its sender has been told why.
+
+    Attributes:
+        name: Its file's name.
+        words: Why, for the log.
+    """
+
+    name: str
+    words: str
+
+
+Received: TypeAlias = Answer | Unusable
+
+
+class ReplyBox:
+    """The answers people leave as files.
+
+    Args:
+        state: The state directory. Only files of its owner are read.
+
+    Attributes:
+        trouble: Why the box could not be read or emptied; empty when it could.
+    """
+
+    def __init__(self, state: Path) -> None:
+        self._state = str(state)
+        self._unripe: dict[str, tuple[Identity | None, float]] = {}
+        self._told: dict[str, float] = {}
+        self.trouble = ""
+
+    def prepare(self) -> None:
+        """Make the box, so that it can be watched, and drop the word of answers given to an earlier daemon.
+
+        Raises:
+            OSError: When it cannot be made.
+        """
+        with files.directory(self._state, (REPLIES,), create=files.PRIVATE):
+            pass
+        self.trouble = _empty(self._state, OUTCOMES)
+
+    def collect(self, *, now: float) -> list[Received]:
+        """Take every reply out of the box.
+
+        Args:
+            now: Seconds of a monotonic clock.
+
+        Returns:
+            What came, in order of arrival. A file that does not parse is left for `settings.HALF_WRITTEN_S` to become
+            whole (whoever types `echo ... > replies/...` does not rename), then refused. A file whose sender takes it
+            back meanwhile is not among them. Never raises OSError: see `trouble`.
+        """
+        self._forget_told(now)
+        try:
+            with files.directory(self._state, (REPLIES,)) as at:
+                names = sorted(name for name in os.listdir(at) if name.endswith(SUFFIX) and name[0] != ".")  # noqa: PTH208 - a descriptor
+                self._unripe = {name: self._unripe[name] for name in names if name in self._unripe}
+                self.trouble = ""
+                found = [each for name in names[:_AT_ONCE] if (each := self._take(name, at=at, now=now)) is not None]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            self.trouble = f"cannot read the replies: {_said(error)}"
+            return []
+        for _, received in found:
+            if isinstance(received, Unusable):
+                self.publish_outcome(received.name, Refused(words=received.words), now=now)
+        return [received for _, received in sorted(found, key=lambda each: each[0])]
+
+    def publish_outcome(self, name: str, outcome: Outcome, *, now: float) -> None:
+        """Tell the sender of a reply what became of it. Never raises OSError: the answer counts all the same.
+
+        Args:
+            name: The reply's file name, as `collect` gave it.
+            outcome: What became of it.
+            now: Seconds of a monotonic clock; word that nobody fetches is removed after `settings.UNCONSUMED_S`.
+        """
+        try:
+            with files.directory(self._state, (OUTCOMES,), create=files.PRIVATE) as at:
+                files.replace(name, dump(told(outcome)), at=at)
+            self._told[name] = now
+        except OSError as error:
+            self.trouble = f"cannot tell what became of the reply `{name}`: {_said(error)}"
+
+    def _take(self, name: str, *, at: int, now: float) -> tuple[int, Received] | None:
+        """Read one file and take it away; None when it is not whole yet, or not ours to take."""
+        reading = files.read_regular(name, at=at, cap=REPLY_BYTES, owner=os.geteuid())
+        match reading:
+            case files.Absent():
+                return None
+            case files.Bad(reason=reason, identity=identity):
+                received: Received = Unusable(name=name, words=reason.replace("the request", "the reply"))
+            case files.Whole(data=data, identity=identity):
+                received = _read(name, data)
+                if isinstance(received, Unusable) and not self._is_ripe(name, identity, now=now):
+                    return None
+            case _:
+                assert_never(reading)
+        try:
+            os.unlink(name, dir_fd=at)
+        except FileNotFoundError:
+            return None  # its sender took it back: the reply never counted
+        except OSError as error:
+            self.trouble = f"cannot take the reply `{name}`: {_said(error)}"
+            return None
+        self._unripe.pop(name, None)
+        return (identity.ctime_ns if identity is not None else 0, received)
+
+    def _is_ripe(self, name: str, identity: Identity, *, now: float) -> bool:
+        """Say whether a file that does not parse has had its time to become whole."""
+        seen, since = self._unripe.get(name, (None, now))
+        if seen != identity:
+            self._unripe[name] = (identity, now)
+            return False
+        return now - since >= HALF_WRITTEN_S
+
+    def _forget_told(self, now: float) -> None:
+        old = [name for name, since in self._told.items() if now - since >= UNCONSUMED_S]
+        if not old:
+            return
+        try:
+            with files.directory(self._state, (OUTCOMES,)) as at:
+                for name in old:
+                    files.remove(name, at=at)
+        except OSError as error:
+            self.trouble = f"cannot remove outcomes: {_said(error)}"
+        for name in old:
+            del self._told[name]
+
+
+def told(outcome: Outcome) -> ReplyOutcome:
+    """Put what the queue says into words for the sender of a reply."""
+    match outcome:
+        case Accepted(reply=reply):
+            return ReplyOutcome(outcome=Fate.ACCEPTED, words=f"accepted: {reply.reply}")
+        case AlreadyDecided(closed=closed):
+            return ReplyOutcome(outcome=Fate.ALREADY_DECIDED, words=closed.words)
+        case Unknown():
+            return ReplyOutcome(outcome=Fate.UNKNOWN, words="no such request waits")
+        case Stale():
+            return ReplyOutcome(outcome=Fate.STALE, words="the request is not the one that was shown; look at it again")
+        case Refused(words=words):
+            return ReplyOutcome(outcome=Fate.REFUSED, words=words)
+        case _:
+            assert_never(outcome)
+
+
+def _read(name: str, data: bytes) -> Received:
+    """Read a reply and find the question it is for: by its own id and inbox when it has them, else by its name."""
+    try:
+        reply = parse_reply(data)
+    except OperatorError as error:
+        return Unusable(name=name, words=str(error))
+    if reply.id is None or reply.inbox is None:
+        key = key_in(name.removesuffix(SUFFIX))
+        if key is None:
+            return Unusable(name=name, words="reply: its name stands for no request; give `id` and `inbox`")
+        return Answer(name=name, key=key, reply=reply)
+    try:
+        stem = stem_of((reply.inbox, reply.id))
+    except ChildError as error:
+        return Unusable(name=name, words=f"reply: {error.reason}")
+    if stem not in stems_in(name):
+        return Unusable(name=name, words="reply: its name stands for another request than its `id` and `inbox`")
+    return Answer(name=name, key=(reply.inbox, reply.id), reply=reply)
+
+
+def _empty(state: str, part: str) -> str:
+    """Remove every file of a directory; say what stood in the way."""
+    try:
+        with files.directory(state, (part,), create=files.PRIVATE) as at:
+            kept = [name for name in os.listdir(at) if not files.remove(name, at=at)]  # noqa: PTH208 - a descriptor
+    except OSError as error:
+        return f"cannot empty `{part}`: {_said(error)}"
+    return f"cannot remove {len(kept)} files of `{part}`" if kept else ""
+
+
+def _said(error: Exception) -> str:
+    return files.said(error) if isinstance(error, OSError) else str(error)

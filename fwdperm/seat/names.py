@@ -1,0 +1,66 @@
+"""Names of prompts and replies in the state directory.
+
+Lives here: the one way from a request's key to a file's name, and back. Pure. Never here: a file being touched.
+
+    prompts/<stem>.json             one open question
+    replies/<stem>.json             an answer, from anyone
+    replies/<stem>.<token>.json     an answer with `id` and `inbox`, whose sender waits for word of it
+    outcomes/<the reply's name>     that word
+
+The stem is `<enc(inbox)>~<id>`. No id holds a `~`, so it can be read back. One that would be too long for a file name
+is shortened to a digest; a reply under such a name has to carry its request's id and inbox.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Final
+
+from fwdperm.wire.ids import decode_session, encode_session, is_request_id
+
+PROMPTS: Final = "prompts"
+REPLIES: Final = "replies"
+OUTCOMES: Final = "outcomes"
+SUFFIX: Final = ".json"
+TOKEN_BYTES: Final = 8
+"""Random bytes in a reply's name: two people who answer at once must not meet."""
+
+_STEM_CHARS: Final = 200
+"""Characters of a stem: with a token and an ending it stays under the 255 bytes of common file systems."""
+_SHORTENED: Final = "~"
+"""Begins a shortened stem; no readable one does, because no inbox has an empty name."""
+_TOKEN: Final = re.compile(rf"(.+)\.[0-9a-f]{{{2 * TOKEN_BYTES}}}", re.DOTALL)
+
+
+def stem_of(key: tuple[str, str]) -> str:
+    """Give the file stem of a request's key (inbox, id).
+
+    Raises:
+        ChildError: For an inbox that no directory may be named after.
+    """
+    inbox, name = key
+    stem = f"{encode_session(inbox)}~{name}"
+    if len(stem) <= _STEM_CHARS and is_request_id(name):
+        return stem
+    return _SHORTENED + hashlib.sha256(stem.encode(errors="surrogatepass")).hexdigest()
+
+
+def key_in(stem: str) -> tuple[str, str] | None:
+    """Read a key from a stem; None for a shortened one, and for what `stem_of` did not make."""
+    encoded, _, name = stem.rpartition("~")
+    inbox = decode_session(encoded) if encoded else None
+    if inbox is None or not is_request_id(name):
+        return None
+    return (inbox, name) if stem_of((inbox, name)) == stem else None
+
+
+def stems_in(reply_name: str) -> tuple[str, ...]:
+    """Give the stems that a reply's file name may stand for: an id may itself end like a token.
+
+    Which of the two it is says the reply's own id and inbox. One without them means its whole name, so a sender that
+    adds a token has to give them.
+    """
+    whole = reply_name.removesuffix(SUFFIX)
+    token = _TOKEN.fullmatch(whole)
+    return (token[1], whole) if token else (whole,)
