@@ -1,0 +1,312 @@
+"""The shell surface: one assessment per command of a line, and the line's worst.
+
+Lives here: the order of looks at a command. Never here: the tables it looks into.
+
+The order: the positive list in full, else catastrophe, else peril, else ruled. What several commands do together comes
+on top and only ever makes things worse.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from fwdperm.guard.classes import Assessment, Danger
+from fwdperm.guard.critical import candidates, catastrophe
+from fwdperm.guard.dangers import CODE_VARIABLE_HEADS, CODE_VARIABLES, peril_of
+from fwdperm.guard.flows import DOWNLOADERS, INTERPRETERS, SENDERS, flows, is_secret, secret_read_by
+from fwdperm.guard.markers import may_hold_secret_path, sensitive_to_write
+from fwdperm.guard.own import is_own
+from fwdperm.guard.positive import HARMLESS_VARIABLES, HARMLESS_WRAPPERS, Entry
+from fwdperm.guard.routine import routine_entry
+from fwdperm.guard.text import holds_token
+from fwdperm.guard.writing import why_not_ordinary
+from fwdperm.shell import parse_line
+
+if TYPE_CHECKING:
+    from fwdperm.guard.surroundings import Ground
+    from fwdperm.shell.command import Command, Line
+
+LONGEST_ROUTINE: Final = 2_000
+"""Characters of a line that can still be routine: more than a person takes in."""
+_PADDING: Final = re.compile(r" {40}|\t{10}|\n\s*\n\s*\n\s*\n")
+_REGENERABLE: Final = frozenset(
+    "build dist target out node_modules __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .nox htmlcov coverage .coverage .next .nuxt .turbo .parcel-cache .cache tmp .eggs".split()
+)
+"""Directories of the workspace that a build makes again."""
+
+
+def assess_line(line: Line, text: str, ground: Ground) -> tuple[Assessment, list[Assessment]]:
+    """Assess a command line.
+
+    Args:
+        line: The parsed line.
+        text: As typed.
+        ground: Where it runs.
+
+    Returns:
+        The worst, and one assessment per command in the line's order.
+    """
+    if not text.strip():
+        return Assessment(Danger.DANGEROUS, "dangerous.empty", "there is no command to judge"), []
+    veto = _veto(line, text)
+    each = [_assess_command(index, line, ground, veto) for index in range(len(line.commands))]
+    if (
+        len(each) > 1
+        or "$" in text
+        or "\0" in text
+        or "<" in text
+        or "`" in text
+        or "{" in text
+        or each[:1]
+        and each[0].danger is not Danger.ROUTINE
+    ):
+        for index, (danger, id_, reason, words) in flows(line, ground, text).items():
+            hit = Assessment(danger, id_, reason, words)
+            if index >= len(each):
+                each.append(hit)
+            elif danger.rank > each[index].danger.rank:
+                each[index] = hit
+    worst = veto if veto is not None else None
+    for one in each:
+        if worst is None or one.danger.rank > worst.danger.rank:
+            worst = one
+    if worst is None:
+        worst = Assessment(Danger.DANGEROUS, "dangerous.opaque", line.opaque or "no command could be found")
+    return worst, each
+
+
+def assess_text(text: str, ground: Ground) -> Assessment:
+    """Assess text that a shell would run."""
+    return assess_line(parse_line(text), text, ground)[0]
+
+
+def _veto(line: Line, text: str) -> Assessment | None:
+    """Say what forbids the whole line to be routine."""
+    if line.opaque:
+        return Assessment(Danger.DANGEROUS, "dangerous.opaque", line.opaque)
+    if not text.isascii() or not text.isprintable():
+        bad = next((char for char in text if not char.isprintable() and char not in "\n\t"), "")
+        if bad:
+            return Assessment(
+                Danger.DANGEROUS,
+                "dangerous.unprintable",
+                "characters that do not show what they are",
+                (f"U+{ord(bad):04X}",),
+            )
+        if not text.isascii():
+            for command in line.commands:
+                if not command.program.isascii():
+                    return Assessment(
+                        Danger.DANGEROUS,
+                        "dangerous.lookalike",
+                        "letters of another script in a program's name",
+                        (command.program[:80],),
+                    )
+            return Assessment(Danger.RULED, "ruled.letters", "letters beyond ASCII")
+    if len(text) > LONGEST_ROUTINE:
+        return Assessment(Danger.RULED, "ruled.long", f"longer than {LONGEST_ROUTINE} characters")
+    if _PADDING.search(text):
+        return Assessment(Danger.RULED, "ruled.padding", "padding that may push something out of sight")
+    if line.functions:
+        return Assessment(
+            Danger.RULED, "ruled.function", "defines functions, so that a name may mean anything", line.functions
+        )
+    return None
+
+
+def _assess_command(index: int, line: Line, base_ground: Ground, veto: Assessment | None) -> Assessment:
+    command = line.commands[index]
+    ground = base_ground.at(command.cwd) if command.cwd else base_ground
+    why = routine_entry(command, ground)
+    if isinstance(why, Entry):
+        return Assessment(Danger.ROUTINE, f"routine.{why.id}", why.reason, command.argv[:3]) if veto is None else veto
+    hit = catastrophe(command, ground)
+    if hit:
+        return Assessment(Danger.CRITICAL, *hit)
+    if command.opaque:
+        return Assessment(Danger.DANGEROUS, "dangerous.opaque", command.opaque, (command.raw[:80],))
+    danger = _peril(command, ground)
+    if danger:
+        return danger
+    if command.base in HARMLESS_WRAPPERS and not command.prefixes and not command.redirects and _carries(line, index):
+        return (
+            Assessment(Danger.ROUTINE, "routine.wrapper", "only carries another command", (command.program,))
+            if veto is None
+            else veto
+        )
+    return Assessment(Danger.RULED, "ruled.unlisted", why, command.argv[:3] or (command.raw[:80],))
+
+
+def _carries(line: Line, index: int) -> bool:
+    """Say whether what a wrapper runs stands in the line as a command of its own, word for word."""
+    argv = line.commands[index].argv
+    for child in line.commands[index + 1 :]:
+        if child.carrier == index and child.wrapped_by:
+            lead = argv[1 : len(argv) - len(child.words)]
+            return (
+                argv[len(argv) - len(child.words) :] == child.argv
+                and all(word.known for word in line.commands[index].words)
+                and not any("/" in word for word in lead)
+            )
+    return False
+
+
+def _peril(command: Command, ground: Ground) -> Assessment | None:  # noqa: C901, PLR0912 - a fixed order of looks
+    for name, _value in command.prefixes:
+        if name in HARMLESS_VARIABLES:
+            continue
+        if name in CODE_VARIABLES or name.startswith(CODE_VARIABLE_HEADS):
+            return Assessment(
+                Danger.DANGEROUS, "dangerous.variable", "a variable that makes programs run other code", (name,)
+            )
+    for redirect in command.redirects:
+        if redirect.writes:
+            found = _written(redirect.target.text, ground, known=redirect.target.known)
+            if found:
+                return found
+        elif redirect.reads and is_secret(redirect.target.text, ground):
+            return Assessment(
+                Danger.DANGEROUS, "dangerous.sensitive-read", "reads a sensitive path", (redirect.target.text,)
+            )
+    if not command.words:
+        return None
+    argv = command.argv
+    base = command.base
+    if base in {"env", "export", "declare", "typeset", "set"}:
+        if secret_read_by(command, ground):
+            return Assessment(Danger.DANGEROUS, "dangerous.environment", "shows every secret in the environment", argv)
+        for word in argv[1:]:
+            name, equals, _ = word.partition("=")
+            if equals and (name in CODE_VARIABLES or name.startswith(CODE_VARIABLE_HEADS)):
+                return Assessment(
+                    Danger.DANGEROUS, "dangerous.variable", "a variable that makes programs run other code", (name,)
+                )
+    peril = peril_of(argv)
+    if peril and not _is_mild(peril[0].id, command, ground):
+        return Assessment(Danger.DANGEROUS, peril[0].id, peril[0].reason, peril[1])
+    if base in {"echo", "printf"}:
+        return None
+    if base == "rm" and not _removes_inside(command, ground):
+        return Assessment(
+            Danger.DANGEROUS, "dangerous.remove", "removes files outside the workspace or not known by name", argv
+        )
+    if base in SENDERS and any(not word.known for word in command.words[1:]):
+        return Assessment(
+            Danger.DANGEROUS, "dangerous.send-unknown", "sends out something that is not known before it runs", argv[:1]
+        )
+    if base in {"awk", "gawk", "mawk", "nawk"} and any(
+        re.search(r"system\s*\(|\||getline|>|ENVIRON|@load|close\s*\(", word) for word in argv[1:]
+    ):
+        return Assessment(
+            Danger.DANGEROUS, "dangerous.awk-code", "awk code that may run a program or write a file", argv[:1]
+        )
+    if base == "sed" and any(
+        re.search(r"(?:^|;|\n|/[gpI0-9]*)\s*[ew](?:\s|$)|/[gpI0-9]*[we]\b", word) for word in argv[1:]
+    ):
+        return Assessment(
+            Danger.DANGEROUS, "dangerous.sed-code", "sed code that may run a program or write a file", argv[:1]
+        )
+    if base in INTERPRETERS and command.fed_by >= 0 and not any(not word.startswith("-") for word in argv[1:]):
+        return Assessment(Danger.DANGEROUS, "dangerous.piped-code", "runs what another command prints", argv[:1])
+    if base in DOWNLOADERS and any(word.startswith(("-o/", "-o~", "-O/")) for word in argv):
+        return Assessment(Danger.DANGEROUS, "dangerous.download", "saves a download outside the workspace", argv[:2])
+    return _perilous_words(command, ground)
+
+
+def _perilous_words(command: Command, ground: Ground) -> Assessment | None:
+    joined = " ".join(command.argv)
+    look = (
+        may_hold_secret_path(joined)
+        or may_hold_secret_path(ground.cwd)
+        or bool(ground.canonical)
+        or bool(ground.surroundings.sensitive_read)
+    )
+    around = ground.surroundings
+    ours = bool(around.own) or "fwd" in joined.lower() or "fwd" in ground.cwd or "responses" in joined
+    for word in command.words[1:]:
+        text = word.text
+        for each in candidates(text):
+            if look and is_secret(each, ground):
+                return Assessment(
+                    Danger.DANGEROUS, "dangerous.sensitive-read", "touches a sensitive path", (command.program, text)
+                )
+            if ours and "/" in each and is_own(ground.resolve(each) or each, around.own, around.workspaces):
+                return Assessment(
+                    Danger.DANGEROUS,
+                    "dangerous.own-files",
+                    "touches this permission system's own files",
+                    (command.program, text),
+                )
+            if command.base in _CHANGERS:
+                marker = sensitive_to_write(ground.resolve(each) or "/" + each)
+                if marker:
+                    return Assessment(
+                        Danger.DANGEROUS,
+                        f"dangerous.write-{marker.id}",
+                        f"may change {marker.reason}",
+                        (command.program, text),
+                    )
+    if holds_token(joined):
+        return Assessment(
+            Danger.DANGEROUS, "dangerous.secret-in-request", "carries what looks like a live secret", (command.program,)
+        )
+    return None
+
+
+_CHANGERS: Final = frozenset(
+    "tee cp mv install ln sed perl truncate chmod chown touch sponge patch rsync tar unzip dd mkdir rm ed ex sort uniq tar zip gzip git curl wget split csplit xxd".split()
+)
+
+
+def _written(target: str, ground: Ground, *, known: bool) -> Assessment | None:
+    path = ground.resolve(target)
+    if not known or not path:
+        return Assessment(
+            Danger.DANGEROUS, "dangerous.write-unknown", "writes a file that is not known before it runs", (target,)
+        )
+    marker = sensitive_to_write(path) or ground.read_marker(path)
+    if marker:
+        return Assessment(Danger.DANGEROUS, f"dangerous.write-{marker.id}", f"writes {marker.reason}", (target,))
+    if not ground.is_inside(path):
+        return Assessment(Danger.DANGEROUS, "dangerous.write-outside", "writes a file outside the workspace", (target,))
+    if is_own(path, ground.surroundings.own, ground.surroundings.workspaces):
+        return Assessment(
+            Danger.DANGEROUS, "dangerous.own-files", "writes this permission system's own files", (target,)
+        )
+    if why_not_ordinary(path, ground) == "belongs to this permission system":
+        return Assessment(
+            Danger.DANGEROUS, "dangerous.own-files", "writes a file named like this permission system", (target,)
+        )
+    return None
+
+
+def _is_mild(id_: str, command: Command, ground: Ground) -> bool:
+    """Say whether a peril is mild enough for a user's rule: builds removed, locked dependencies installed."""
+    if id_ == "dangerous.remove-tree":
+        return _removes_inside(command, ground, only=_REGENERABLE)
+    if id_ == "dangerous.package-install" and command.base in {"npm", "pnpm", "yarn", "bun"}:
+        return command.argv[1:2] in {("install",), ("i",), ("ci",)} and len(command.argv) == 2  # noqa: PLR2004
+    return False
+
+
+def _removes_inside(command: Command, ground: Ground, *, only: frozenset[str] | None = None) -> bool:
+    operands = [word for word in command.words[1:] if not word.text.startswith("-")]
+    if not operands:
+        return False
+    for word in operands:
+        path = ground.resolve(word.text)
+        if (
+            not word.known
+            or word.glob
+            or not path
+            or not ground.is_inside(path)
+            or ground.read_marker(path)
+            or sensitive_to_write(path)
+        ):
+            return False
+        if any(path == root.rstrip("/") for root in ground.surroundings.workspaces):
+            return False
+        if only is not None and path.rpartition("/")[2] not in only:
+            return False
+    return True

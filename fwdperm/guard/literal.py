@@ -1,0 +1,267 @@
+"""What a line's literal variables, blanks and encodings stand for, for the guard only.
+
+Lives here: putting literal assignments, `$IFS` and the literal output of `echo`, `printf` and decoders in their places.
+What comes out is used to see danger that hides, never to make anything milder.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import TYPE_CHECKING, Final
+
+from fwdperm.guard.text import unbase64
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from fwdperm.shell.command import Command, Line
+
+_VARIABLE: Final = re.compile(r"\$(?:\{(\w+|[@*])(?:[%#:/^,][^}]*)?\}|(\w+|[@*]))")
+_ESCAPE: Final = re.compile(r"\\(x[0-9a-fA-F]{1,2}|0?[0-7]{1,3}|u[0-9a-fA-F]{1,4}|[abefnrtv\\])")
+_NAMED: Final = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\"}
+_LONGEST: Final = 4096
+_DEPTH: Final = 4
+_BRACES: Final = re.compile(r"^\{([^{}\s]*,[^{}\s]*)\}")
+_BASE64_LETTERS: Final = re.compile(r"[A-Za-z0-9+/=_\s-]+$")
+
+
+def unescape(text: str) -> str:
+    """Resolve the backslash escapes of `printf` and `echo -e`."""
+
+    def one(match: re.Match[str]) -> str:
+        body = match.group(1)
+        if body in _NAMED:
+            return _NAMED[body]
+        return chr(int(body[1:], 16)) if body[0] in "xu" else chr(int(body, 8) & 255)
+
+    return _ESCAPE.sub(one, text)
+
+
+def assignments(line: Line) -> dict[str, str]:
+    """Collect the line's literal assignments: name -> value; `IFS` is a blank."""
+    known = {"IFS": " "}
+    for index, command in enumerate(line.commands):
+        pairs = command.prefixes
+        if command.words and command.base in {"export", "declare", "local", "readonly", "typeset", "read"}:
+            pairs = tuple(
+                (name, word) for word in command.words[1:] for name, eq, _ in [word.text.partition("=")] if eq
+            )
+            for name, word in pairs:
+                if word.known:
+                    known[name] = word.text.partition("=")[2]
+            continue
+        for name, value in pairs:
+            if value.known:
+                known[name] = value.text
+            elif len(line.commands) > index + 1:
+                printed = _substituted(line, index)
+                if printed is not None:
+                    known[name] = printed
+    return known
+
+
+def _substituted(line: Line, index: int) -> str | None:
+    """Give what a lone `$(...)` of literal commands prints."""
+    last = None
+    for at, command in enumerate(line.commands):
+        if command.carrier == index and command.stands == "substitution":
+            last = at
+    return None if last is None else literal_output(line, last)
+
+
+def expand(raw: str, variables: Mapping[str, str], *, print_of: Callable[[str], str | None] | None = None) -> str:
+    """Put literal values in the places of variables and of substitutions that only print text.
+
+    Args:
+        raw: Source text of a command.
+        variables: Literal assignments.
+        print_of: Gives what a substitution's text prints; None leaves substitutions alone.
+
+    Returns:
+        The text with what is known put in; at most a few thousand characters longer than `raw`.
+    """
+    text = raw
+    if print_of is not None:
+        for opening, closing in (("$(", ")"), ("`", "`")):
+            text = _replace_substitutions(text, opening, closing, print_of)
+
+    def one(match: re.Match[str]) -> str:
+        name = match.group(1) or match.group(2)
+        if name in variables:
+            return variables[name]
+        return "" if name.isdigit() or name in "@*" else match.group()
+
+    for _ in range(_DEPTH):
+        after = _VARIABLE.sub(one, text)
+        if after == text or len(after) > len(raw) + _LONGEST:
+            break
+        text = after
+    braces = _BRACES.match(text)
+    if braces:
+        text = braces.group(1).replace(",", " ") + text[braces.end() :]
+    return text
+
+
+def _replace_substitutions(text: str, opening: str, closing: str, print_of: Callable[[str], str | None]) -> str:
+    out: list[str] = []
+    at = 0
+    while (start := text.find(opening, at)) >= 0:
+        end = _end_of(text, start + len(opening), closing)
+        printed = print_of(text[start + len(opening) : end]) if end >= 0 else None
+        out.append(text[at:start])
+        out.append(
+            text[start : end + 1] if printed is None and end >= 0 else printed if printed is not None else opening
+        )
+        at = end + 1 if end >= 0 else start + len(opening)
+    out.append(text[at:])
+    return "".join(out)
+
+
+def _end_of(text: str, start: int, closing: str) -> int:
+    if closing == "`":
+        return text.find("`", start)
+    depth, quote = 1, ""
+    for at in range(start, min(len(text), start + _LONGEST)):
+        char = text[at]
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        elif char == "(":
+            depth += 1
+        elif char == ")":
+            depth -= 1
+            if not depth:
+                return at
+    return -1
+
+
+def literal_output(line: Line, index: int, depth: int = 0) -> str | None:
+    """Give the text that a command surely prints.
+
+    Returns:
+        The text; None when the command is not one of the few whose output is literal.
+    """
+    command = line.commands[index]
+    if depth > _DEPTH or not all(word.known for word in command.words):
+        return None
+    args = command.argv[1:]
+    match command.base:
+        case "echo":
+            flags = [arg for arg in args if re.fullmatch(r"-[neE]+", arg)]
+            text = " ".join(args[len(flags) :])
+            return unescape(text) if any("e" in flag for flag in flags) else text
+        case "printf" if args:
+            return _printf(args[1:] if args[0] == "--" else args)
+        case "cat" if all(arg == "-" for arg in args):
+            return _input(line, index, depth)
+        case "base64" | "base32" | "basenc" | "openssl" if _decodes(command):
+            text = _input(line, index, depth)
+            return unbase64(text) or None if text and command.base != "base32" and _BASE64_LETTERS.match(text) else None
+        case "xxd" if any("r" in arg for arg in args if arg.startswith("-")):
+            return _unhex(_input(line, index, depth))
+        case "rev":
+            text = _input(line, index, depth)
+            return "\n".join(part[::-1] for part in text.split("\n")) if text is not None else None
+        case "tr":
+            return _tr(args, _input(line, index, depth))
+        case "tee" | "head" | "sort" | "uniq" if not args:
+            return _input(line, index, depth)
+        case _:
+            return None
+
+
+def _printf(args: tuple[str, ...]) -> str:
+    pattern = unescape(args[0])
+    rest = list(args[1:])
+    out = re.sub(
+        r"%[sbdq]",
+        lambda match: (unescape(rest.pop(0)) if match.group() == "%b" else rest.pop(0)) if rest else "",
+        pattern,
+    )
+    while rest and "%" in pattern:
+        before = len(rest)
+        out += re.sub(r"%[sbdq]", lambda _: rest.pop(0) if rest else "", pattern)
+        if len(rest) == before or len(out) > _LONGEST:
+            break
+    return out.replace("%%", "%")
+
+
+def _unhex(text: str | None) -> str | None:
+    try:
+        return bytes.fromhex("".join((text or "").split())).decode() or None
+    except ValueError:
+        return None
+
+
+def _tr(args: tuple[str, ...], text: str | None) -> str | None:
+    if text is None or len(args) != 2:  # noqa: PLR2004 - two sets
+        return None
+    source, target = args
+    if {source.lower(), target.lower()} == {"a-za-z", "n-za-mn-za-m"}:
+        return codecs.encode(text, "rot13")
+    return (
+        text.translate(str.maketrans(dict(zip(source, target, strict=False))))
+        if len(source) == len(target) and "-" not in source
+        else None
+    )
+
+
+def _decodes(command: Command) -> bool:
+    return any(word.text in {"-d", "-D", "--decode", "-di", "-id"} for word in command.words[1:])
+
+
+def _input(line: Line, index: int, depth: int) -> str | None:
+    command = line.commands[index]
+    for redirect in reversed(command.redirects):
+        if redirect.operator in {"<<", "<<-", "<<<"} and redirect.target.known:
+            return redirect.target.text
+        if redirect.reads:
+            return None
+    return literal_output(line, command.fed_by, depth + 1) if command.fed_by >= 0 else None
+
+
+def literal_input(line: Line, index: int) -> str | None:
+    """Give the text that surely arrives on a command's standard input; None when that is not literal."""
+    return _input(line, index, 0)
+
+
+DECODERS: Final = frozenset(
+    {
+        "base64",
+        "base32",
+        "basenc",
+        "xxd",
+        "openssl",
+        "uudecode",
+        "gunzip",
+        "zcat",
+        "gzip",
+        "bzcat",
+        "xzcat",
+        "rev",
+        "tr",
+        "gpg",
+        "ascii2uni",
+    }
+)
+"""Programs that turn unreadable text into readable text."""
+
+
+def decodes(command: Command) -> bool:
+    """Say whether a command decodes what passes through it, so that nobody can see what comes out."""
+    args = command.argv[1:]
+    match command.base:
+        case "base64" | "base32" | "basenc":
+            return _decodes(command)
+        case "xxd":
+            return any("r" in arg for arg in args if arg.startswith("-"))
+        case "openssl":
+            return any(arg in {"-d", "-D"} for arg in args)
+        case "gzip" | "gpg":
+            return any(arg in {"-d", "-dc", "-cd", "--decompress", "--decrypt"} for arg in args)
+        case "uudecode" | "gunzip" | "zcat" | "bzcat" | "xzcat" | "rev":
+            return True
+        case _:
+            return False

@@ -1,0 +1,104 @@
+"""This program's own files and its own command: whoever rewrites the ruleset or answers its own request needs no other permission.
+
+Lives here: which paths are ours, which of our verbs an agent may type. Never here: what a program does to a path.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from fwdperm.guard.surroundings import is_under
+
+_SHAPES: Final = re.compile(
+    r"/\.fwd(?:perm)?(?:/|$)"
+    r"|/\.?fwdperm(?:\.local)?\.toml$"
+    r"|/(?:inbox|inboxes|sessions|prompts|serving)/(?:.*/)?(?:responses|replies)/[^/]*$"
+    r"|/(?:\.config|\.local/state|\.local/share|\.cache|state|run/user/\d+)/fwdperm(?:/|$)"
+)
+_NAMED: Final = re.compile(r"/fwdperm(?:[-_.][^/]*)?(?:/|$)")
+HARMLESS_VERBS: Final = frozenset(
+    {
+        "ask",
+        "explain",
+        "help",
+        "--help",
+        "-h",
+        "--version",
+        "-V",
+        "status",
+        "tree",
+        "schema",
+        "list",
+        "show",
+        "doctor",
+        "audit",
+    }
+)
+"""What an agent may type: asking and looking. Every other verb of our command answers, configures or stops the daemon."""
+_FRONTS: Final = (
+    ("uv", "run"),
+    ("uvx",),
+    ("pipx", "run"),
+    ("poetry", "run"),
+    ("pdm", "run"),
+    ("hatch", "run"),
+    ("rye", "run"),
+    ("exec",),
+)
+
+
+@lru_cache(maxsize=8192)
+def is_own(path: str, own: tuple[str, ...], workspaces: tuple[str, ...]) -> bool:
+    """Say whether a path is one of our files.
+
+    Args:
+        path: Absolute and normal; where it could not be resolved, as typed.
+        own: The operator's list.
+        workspaces: Below these a mere directory name is not enough: somebody may be working on this very program.
+
+    Returns:
+        True for the operator's list, for our well-known places, and for anything shaped like an answer to a request.
+    """
+    folded = path.replace("\\", "/").lower()
+    if "fwd" not in folded and "responses/" not in folded and "replies/" not in folded and not own:
+        return False
+    if is_under(path, own):
+        return True
+    folded = folded if folded.startswith("/") else "/" + folded
+    if _SHAPES.search(folded):
+        return True
+    return path[:1] in {"/", "~", "$"} and _NAMED.search(folded) is not None and not is_under(path, workspaces)
+
+
+@lru_cache(maxsize=8192)
+def holds_own(path: str, own: tuple[str, ...]) -> bool:
+    """Say whether removing this directory would take one of our files with it."""
+    return any(path and is_under(file, (path,)) for file in own)
+
+
+def is_named_like_us(path: str) -> bool:
+    """Say whether a component of the path carries our name."""
+    return _NAMED.search(path.replace("\\", "/").lower()) is not None
+
+
+def own_verb(argv: tuple[str, ...]) -> str | None:
+    """Find the verb when `argv` runs our command, directly or through a runner; None when it does not.
+
+    Returns:
+        The first word that is not an option; `""` when there is none.
+    """
+    words = argv
+    if len(words) > 2 and words[1] == "-m" and words[0].rpartition("/")[2].startswith("python"):  # noqa: PLR2004
+        words = words[2:]
+    for front in _FRONTS:
+        if words and words[0].rpartition("/")[2] == front[0] and words[1 : len(front)] == front[1:]:
+            words = words[len(front) :]
+            break
+    if not words or words[0].rpartition("/")[2] not in {"fwdperm", "fwdperm.__main__"}:
+        return None
+    rest = words[1:]
+    if any(word in {"--help", "-h"} for word in rest):
+        return "--help"
+    return next((word for word in rest if not word.startswith("-")), rest[0] if rest else "")

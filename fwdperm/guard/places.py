@@ -1,0 +1,124 @@
+"""Paths as text: what a typed path means, without looking at any disk.
+
+Lives here: resolving `~`, `$HOME`, `file:`, `..` and a working directory; wildcards over paths; the directories whose
+loss is a catastrophe. Never here: which files are sensitive (`markers.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+_HOME: Final = re.compile(r"(?:\$HOME|\$\{HOME\}|~)(?=/|$)")
+_HOME_OF: Final = re.compile(r"~([A-Za-z_][\w.-]*)(?=/|$)")
+_FILE_URL: Final = re.compile(r"file:(?://(?:localhost)?)?(?=/)", re.IGNORECASE)
+_NOWHERE_HOME: Final = "/home/~"
+
+SYSTEM_DIRECTORIES: Final = frozenset(
+    "/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /opt /proc /root /run /sbin /srv /sys /usr /var /mnt /media "
+    "/usr/bin /usr/lib /usr/lib64 /usr/sbin /usr/share /usr/local /usr/local/bin /usr/local/lib /usr/include "
+    "/var/lib /var/log /var/mail /var/spool /var/www /Users /Library /System /Applications /Volumes /private "
+    "/etc/ssh /etc/ssl /etc/systemd /etc/pam.d /boot/efi /boot/grub".split()
+)
+"""Directories of the machine whose recursive loss is certain catastrophe."""
+_EXPENDABLE_IN_HOME: Final = frozenset({"tmp", "node_modules", "__pycache__", "target", "build", "dist"})
+_PRECIOUS_HIDDEN: Final = frozenset(
+    {".ssh", ".gnupg", ".config", ".local", ".password-store", ".mozilla", ".aws", ".kube"}
+)
+_GLOB_TAIL: Final = re.compile(r"/(?:\.?\*|\.\[!?\.?\]\*|\.\?\?\*|\{[^/]*\*[^/]*\}|\*\*(?:/\*)?|\.)$")
+
+
+def normalised(path: str) -> str:
+    """Resolve `.`, `..` and doubled slashes in an absolute path, as text."""
+    if "//" not in path and "/." not in path and (len(path) == 1 or not path.endswith("/")):
+        return path
+    out: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            if out:
+                out.pop()
+        elif part and part != ".":
+            out.append(part)
+    return "/" + "/".join(out)
+
+
+@lru_cache(maxsize=4096)
+def resolve(text: str, *, cwd: str, home: str) -> str:
+    """Make a typed path absolute and normal.
+
+    Args:
+        text: As typed, after quote removal; `file:` URLs, `~`, `~name`, `$HOME` are understood.
+        cwd: Absolute directory that relative paths start from; empty when unknown.
+        home: Absolute home directory; empty when unknown.
+
+    Returns:
+        An absolute normal path; empty when it cannot be known, which is inside no workspace.
+    """
+    first = text[:1]
+    if first in "f~$F":
+        text = _FILE_URL.sub("", text, count=1) if first in "fF" else text
+        match = _HOME.match(text)
+        if match:
+            text = (home or _NOWHERE_HOME) + text[match.end() :]
+        elif match := _HOME_OF.match(text):
+            owner = match.group(1)
+            text = ("/root" if owner == "root" else f"/home/{owner}") + text[match.end() :]
+    if text.startswith("/"):
+        return normalised(text)
+    if not cwd or not text:
+        return ""
+    return normalised(f"{cwd}/{text}")
+
+
+def wildcard_pattern(pattern: str) -> str:
+    """Translate a path wildcard into a regular expression: `*` is any run of characters, `?` one, all else itself."""
+    return "".join(".*" if char == "*" else "." if char == "?" else re.escape(char) for char in pattern)
+
+
+def is_catastrophic(text: str, *, cwd: str, home: str, workspaces: tuple[str, ...] = ()) -> bool:
+    """Say whether losing this directory (or everything in it) recursively is a catastrophe.
+
+    Args:
+        text: As typed; a trailing `/*` means the directory before it.
+        cwd: Where it is typed.
+        home: The home directory.
+        workspaces: One of these, or a directory inside one, is bad to lose but no catastrophe.
+
+    Returns:
+        True for the root, system directories, a home directory, and the directories directly inside the home.
+    """
+    text = text.strip()
+    bare_glob = text in {"*", ".*", "./*", "**"}
+    path = cwd if bare_glob else _catastrophe_path(text, cwd=cwd, home=home)
+    if not path:
+        return False
+    if path in SYSTEM_DIRECTORIES:
+        return True
+    parts = path.split("/")[1:]
+    if is_home(path, home=home) or parts == ["home", "*"]:
+        return True
+    if any(path == root.rstrip("/") or path.startswith(root.rstrip("/") + "/") for root in workspaces):
+        return False
+    above, _, name = path.rpartition("/")
+    if not is_home(above, home=home):
+        return False
+    return name in _PRECIOUS_HIDDEN or not (name.startswith(".") or name in _EXPENDABLE_IN_HOME)
+
+
+def is_home(path: str, *, home: str) -> bool:
+    """Say whether an absolute path is somebody's whole home directory."""
+    if path in {"/root", _NOWHERE_HOME} or (home and path == normalised(home)):
+        return True
+    parts = path.split("/")
+    return len(parts) == 3 and parts[1] in {"home", "Users"} and bool(parts[2])  # noqa: PLR2004 - "", home, name
+
+
+def _catastrophe_path(text: str, *, cwd: str, home: str) -> str:
+    previous = ""
+    while text != previous:
+        previous = text
+        text = _GLOB_TAIL.sub("/", text) if text.startswith(("/", "~", "$", ".")) or "/" in text else text
+        if text.endswith("/") and text.rstrip("/"):
+            text = text.rstrip("/")
+    return resolve(text or "/", cwd=cwd, home=home)

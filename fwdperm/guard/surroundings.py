@@ -1,0 +1,111 @@
+"""What the guard is told about the machine it judges for.
+
+Lives here: `Surroundings` (the operator's side) and `Ground` (that, seen from one request). Never here: a look at the
+real file system; every path is compared as text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from fwdperm.guard.markers import Marker, sensitive_to_read
+from fwdperm.guard.places import normalised, resolve
+
+if TYPE_CHECKING:
+    from fwdperm.wire.request import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the operator vouches for.
+
+    Attributes:
+        workspaces: Absolute directories that count as the workspace. Without any nothing is routine.
+        home: The home directory of the person whose machine it is; empty when unknown.
+        sensitive_read: Further wildcard patterns of paths that must not be read unasked; matched on the absolute, the
+            `~` and the workspace-relative form.
+        sensitive_write: The same for writing.
+        own: Absolute paths of this program's own files: root, state, configuration.
+        exec_judgeable: True when test runners and build tools of the positive list count as routine.
+    """
+
+    workspaces: tuple[str, ...] = ()
+    home: str = ""
+    sensitive_read: tuple[str, ...] = ()
+    sensitive_write: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+    exec_judgeable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """One request's place in its surroundings: what a relative path or a `~` in it means.
+
+    Attributes:
+        cwd: Where it runs, absolute; empty when that is not known, and then nothing relative is inside anything.
+        home: The requester's home, else the operator's.
+        surroundings: As given.
+        canonical: Operand as typed -> real path, where the requester supplied it.
+    """
+
+    cwd: str
+    home: str
+    surroundings: Surroundings
+    canonical: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, facts: Facts, surroundings: Surroundings) -> Ground:
+        """Stand where the request stands."""
+        return _ground(facts.cwd, facts.home or surroundings.home, surroundings, facts.canonical_operands)
+
+    def at(self, cwd: str) -> Ground:
+        """Stand where a command of the line runs after a literal `cd`; `?` is nowhere known."""
+        if not cwd:
+            return self
+        return replace(self, cwd="" if cwd == "?" else resolve(cwd, cwd=self.cwd, home=self.home))
+
+    def resolve(self, text: str) -> str:
+        """Make a typed path absolute and lexically normal; empty when that cannot be known."""
+        return resolve(text, cwd=self.cwd, home=self.home)
+
+    def is_inside(self, path: str) -> bool:
+        """Say whether an absolute path lies in a workspace, or is one."""
+        return is_under(path, self.surroundings.workspaces)
+
+    def read_marker(self, path: str) -> Marker | None:
+        """Find what makes an absolute path sensitive to read. A workspace's own directory name proves nothing."""
+        marker = sensitive_to_read(path)
+        if marker is not None and marker.by_name:
+            for root in self.surroundings.workspaces:
+                base = root.rstrip("/")
+                if path.startswith(base + "/"):
+                    return sensitive_to_read(path[len(base) :])
+        return marker
+
+    @property
+    def is_in_workspace(self) -> bool:
+        """Say whether it runs in a workspace."""
+        return is_under(self.cwd, self.surroundings.workspaces)
+
+
+@lru_cache(maxsize=512)
+def _ground(cwd: str, home: str, surroundings: Surroundings, canonical: tuple[tuple[str, str], ...]) -> Ground:
+    return Ground(
+        cwd=normalised(cwd) if cwd.startswith("/") else "", home=home, surroundings=surroundings, canonical=canonical
+    )
+
+
+@lru_cache(maxsize=4096)
+def is_under(path: str, roots: tuple[str, ...]) -> bool:
+    """Say whether an absolute, normal path is one of `roots` or lies below one. An empty path is nowhere."""
+    if not path.startswith("/"):
+        return False
+    for root in roots:
+        if not root.startswith("/"):
+            continue
+        base = normalised(root)
+        if path == base or path.startswith(base.rstrip("/") + "/"):
+            return True
+    return False

@@ -1,0 +1,112 @@
+"""Which files of the workspace are ordinary to write: sources, documents, tests.
+
+Lives here: the positive list of endings, and what stays off it because something runs it later. Never here: paths that
+are dangerous to write (`markers.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from fwdperm.guard.markers import matches_configured, sensitive_to_read, sensitive_to_write
+from fwdperm.guard.own import is_named_like_us, is_own
+
+if TYPE_CHECKING:
+    from fwdperm.guard.surroundings import Ground
+
+
+def _f(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ENDINGS: Final = _f(
+    "py pyi js jsx mjs cjs ts tsx vue svelte rs go java kt scala c h cc cpp hpp cs fs rb php swift m ex exs erl hs ml lua dart "
+    "sql md mdx rst adoc txt html css scss less svg graphql proto csv tsv tex po jinja j2 snap"
+)
+"""Endings of sources and documents."""
+DATA_ENDINGS: Final = _f("json yaml yml toml xml ini")
+"""Endings of data, ordinary only below one of `DATA_DIRECTORIES`."""
+DATA_DIRECTORIES: Final = _f(
+    "fixtures testdata test-data __fixtures__ __snapshots__ snapshots goldens golden locales i18n"
+)
+
+RUN_LATER: Final = _f(
+    "conftest.py setup.py noxfile.py tasks.py fabfile.py sitecustomize.py usercustomize.py manage.py wsgi.py asgi.py build.rs "
+    "dodo.py sconstruct sconscript wscript gulpfile.js gruntfile.js rakefile.rb cmakelists.txt constraints.txt mix.exs "
+    "build.sbt package.swift podfile.rb fastfile.rb build.gradle.kts settings.gradle.kts setup.ts setup.js robots.txt "
+    "agents.md claude.md gemini.md skill.md copilot-instructions.md .cursorrules conanfile.py hatch_build.py xmake.lua init.lua magefile.go"
+)
+"""Names that a build, a test run, a tool or an agent executes or obeys by itself."""
+_RUN_LATER_SHAPES: Final = re.compile(
+    r"(?:.*\.(?:config|conf|setup|rc|workspace)\.(?:js|jsx|mjs|cjs|ts|tsx|py)|requirements.*\.txt|.*-requirements\.txt|\.[^/]*|.*\.d\.lock|.*\.pth)$"
+)
+FOREIGN_DIRECTORIES: Final = _f(
+    "node_modules vendor third_party site-packages dist-packages dist build target out venv env __pycache__ migrations alembic "
+    "scripts bin hooks.d githooks git-hooks deploy deployment infra ops ansible terraform charts helm k8s"
+)
+"""Directories whose files are somebody else's, made by a tool, or run by one."""
+
+
+def is_plain_directory(path: str, ground: Ground) -> str:
+    """Say why making this directory is not ordinary; empty when it is."""
+    problem = _problem(path, ground)
+    if problem:
+        return problem
+    return "hidden directory" if any(part.startswith(".") for part in _below(path, ground)) else ""
+
+
+def why_not_ordinary(path: str, ground: Ground) -> str:
+    """Say why writing this file is not ordinary work on a source, document or test; empty when it is.
+
+    Args:
+        path: Absolute and normal; empty when unknown.
+        ground: Where the request stands.
+    """
+    problem = _problem(path, ground)
+    if problem:
+        return problem
+    parts = [part.lower() for part in _below(path, ground)]
+    if not parts:
+        return "the workspace itself"
+    if any(part.startswith(".") for part in parts):
+        return "hidden files are settings"
+    name = parts[-1]
+    foreign = next((part for part in parts[:-1] if part in FOREIGN_DIRECTORIES), "")
+    if foreign:
+        return f"`{foreign}` holds what tools make or run"
+    if name in RUN_LATER or _RUN_LATER_SHAPES.match(name):
+        return "something runs or obeys this file later"
+    stem, _, ending = name.rpartition(".")
+    if stem and ending in ENDINGS:
+        return ""
+    if stem and ending in DATA_ENDINGS and any(part in DATA_DIRECTORIES for part in parts[:-1]):
+        return ""
+    return "not a source, a document or a test by its ending"
+
+
+def _problem(path: str, ground: Ground) -> str:
+    around = ground.surroundings
+    if not path or not ground.is_inside(path):
+        return "outside the workspace"
+    if "\\" in path or not path.isascii() or not path.isprintable():
+        return "unusual characters in the path"
+    if is_own(path, around.own, around.workspaces) or any(
+        is_named_like_us("/" + part) for part in _below(path, ground)
+    ):
+        return "belongs to this permission system"
+    marker = sensitive_to_write(path) or sensitive_to_read(path)
+    if marker:
+        return marker.reason
+    if matches_configured(path, around.sensitive_write, ground.home, ground.cwd):
+        return "configured as sensitive"
+    return ""
+
+
+def _below(path: str, ground: Ground) -> list[str]:
+    """Give the path's components below its workspace."""
+    for root in ground.surroundings.workspaces:
+        base = root.rstrip("/")
+        if path == base or path.startswith(base + "/"):
+            return [part for part in path[len(base) :].split("/") if part]
+    return []
