@@ -38,7 +38,7 @@ def resolve_chain(chain: Sequence[Ruleset], unit: Unit) -> Finding:
         return findings[0] if findings else Finding(Action.ASK, note="no ruleset is recorded")
     found = (
         next((finding for finding in spoken if finding.action is Action.DENY), None)
-        or next(filter(is_for_the_human, spoken), None)
+        or next((finding for finding in spoken if finding.is_for_the_human), None)
         or next((finding for finding in spoken if finding.rule is not None), None)
         or spoken[0]
     )
@@ -46,12 +46,3 @@ def resolve_chain(chain: Sequence[Ruleset], unit: Unit) -> Finding:
     if broken and found.action is Action.ALLOW:
         return replace(found, action=Action.ASK, note=broken)
     return found
-
-
-def is_for_the_human(finding: Finding) -> bool:
-    """Say whether it asks, and neither session rules nor judge nor a nearer ruleset may answer."""
-    if finding.action is not Action.ASK:
-        return False
-    if finding.rule is not None:
-        return finding.rule.only_human
-    return finding.default is not None and finding.default.only_human

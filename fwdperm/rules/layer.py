@@ -67,6 +67,7 @@ class Layer:
         problems: What was wrong while reading it.
         broken: True when nothing of it could be read. Its rules are then the last good denials and asks, and every
             allow of a ruleset that holds it becomes an ask: what it would have denied is not known.
+        narrows: True when it may only make things stricter: its ask does not then stand against an earlier denial.
     """
 
     kind: LayerKind
@@ -75,6 +76,7 @@ class Layer:
     defaults: tuple[Default, ...] = ()
     problems: tuple[Problem, ...] = ()
     broken: bool = False
+    narrows: bool = False
 
     @property
     def has_errors(self) -> bool:
@@ -83,9 +85,10 @@ class Layer:
 
 
 def untrusted(layer: Layer) -> Layer:
-    """Return what a layer may say that nobody vouched for: its denials and asks, no allow."""
+    """Return what a layer may say that nobody vouched for: its denials and asks, where they make things stricter."""
     return replace(
         layer,
+        narrows=True,
         rules=tuple(rule for rule in layer.rules if rule.action is not Action.ALLOW),
         defaults=tuple(default for default in layer.defaults if default.action is not Action.ALLOW),
     )

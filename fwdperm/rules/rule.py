@@ -126,3 +126,19 @@ class Finding:
     speaks: bool = True
     note: str = ""
     default: Default | None = None
+
+    @property
+    def is_for_the_human(self) -> bool:
+        """Say whether it asks, and neither session rules nor judge nor a nearer ruleset may answer."""
+        if self.action is not Action.ASK:
+            return False
+        if self.rule is not None:
+            return self.rule.only_human
+        return self.default is not None and self.default.only_human
+
+    @property
+    def strictness(self) -> int:
+        """Rank: silent 0, allow 1, ask 2, ask the human alone 3, deny 4."""
+        if not self.speaks:
+            return 0
+        return 1 + self.action.strictness + (self.is_for_the_human or self.action is Action.DENY)

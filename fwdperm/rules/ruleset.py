@@ -15,11 +15,12 @@ from hashlib import sha256
 from heapq import merge
 from typing import TYPE_CHECKING, NamedTuple
 
+from fwdperm.rules.defaults import BASE, Defaults
 from fwdperm.rules.index import Index
 from fwdperm.rules.layer import trimmed
 from fwdperm.rules.mode import Mode
 from fwdperm.rules.rule import Action, Default, Finding, Rule
-from fwdperm.rules.surface import expand, is_every
+from fwdperm.rules.surface import is_every, surface_index
 from fwdperm.rules.wildcard import Glob, Wildcard
 
 if TYPE_CHECKING:
@@ -58,25 +59,33 @@ class Step:
 class _Entry(NamedTuple):
     """A rule and what it comes to in this ruleset."""
 
+    group: int
     rule: Rule
     action: Action
     note: str
 
 
-class _View(NamedTuple):
-    """The rules that may speak of one surface."""
+class _View:
+    """The rules that may speak of one surface: all of them, and those that only ask or deny."""
 
-    every: Index
-    strict: Index
-    folded: Index
+    def __init__(self, entries: Sequence[tuple[int, _Entry]], *, home: str) -> None:
+        compiled = [(place, _globs(entry.rule, home=home), entry) for place, entry in entries]
+        self._narrowing = [
+            (place, globs) for place, globs, entry in compiled if Action.ALLOW not in {entry.action, entry.rule.action}
+        ]
+        self.every = Index((place, globs) for place, globs, _ in compiled)
+        self.strict = Index(self._narrowing)
+
+    @cached_property
+    def folded(self) -> Index:
+        """Those that ask or deny, for case-folded texts; made when a file system first asks for it."""
+        return Index((place, [glob.folded() for glob in globs]) for place, globs in self._narrowing)
 
 
 class Ruleset:
     """Rules of all layers in order; made by `compose`, never changed after."""
 
-    def __init__(
-        self, entries: Sequence[_Entry], *, defaults: Sequence[Default], home: str, mode: Mode, broken: str
-    ) -> None:
+    def __init__(self, entries: Sequence[_Entry], *, defaults: Defaults, home: str, mode: Mode, broken: str) -> None:
         self.mode = mode
         """How bold this ruleset is."""
         self.broken = broken
@@ -84,11 +93,10 @@ class Ruleset:
         self.problems: tuple[Problem, ...] = ()
         """What was wrong in the layers."""
         self._entries = tuple(entries)
-        self._defaults = tuple(defaults)
+        self._defaults = defaults
         self._home = home
         self._surface_names = tuple(dict.fromkeys(entry.rule.surface for entry in self._entries))
-        self._surfaces = _surface_index(self._surface_names)
-        self._default_surfaces = _surface_index([default.surface for default in self._defaults])
+        self._surfaces = surface_index(self._surface_names)
         self._views: dict[tuple[int, ...], _View] = {}
 
     @classmethod
@@ -106,9 +114,16 @@ class Ruleset:
         """
         layers = [trimmed(layer) for layer in layers]
         broken = next((_why_broken(layer) for layer in layers if layer.broken), "")
+        groups = [place if layer.narrows else BASE for place, layer in enumerate(layers)]
         made = cls(
-            [_weigh(rule, mode=mode, broken=broken) for layer in layers for rule in layer.rules],
-            defaults=[default for layer in layers for default in layer.defaults],
+            [
+                _weigh(rule, group=group, mode=mode, broken=broken)
+                for group, layer in zip(groups, layers, strict=True)
+                for rule in layer.rules
+            ],
+            defaults=Defaults(
+                [(group, said) for group, layer in zip(groups, layers, strict=True) for said in layer.defaults]
+            ),
             home=home,
             mode=mode,
             broken=broken,
@@ -120,7 +135,7 @@ class Ruleset:
     def version(self) -> str:
         """Short hash over everything that can change a finding, so that a decision can name what it was made by."""
         digest = sha256(repr((self.mode, self.broken, self._home)).encode(errors="surrogatepass"))
-        for item in (*self.rules, *self.defaults):
+        for item in (*self._entries, *self._defaults):
             digest.update(repr(item).encode(errors="surrogatepass"))
         return digest.hexdigest()[:12]
 
@@ -132,11 +147,15 @@ class Ruleset:
     @property
     def defaults(self) -> tuple[Default, ...]:
         """Every default as written, in order."""
-        return self._defaults
+        return tuple(self._defaults)
 
     def resolve(self, unit: Unit) -> Finding:
-        """Say what the rules say of one unit: the last that matches, else a default, else ask. Never raises."""
+        """Say what the rules say of one unit: the last that matches, else a default, else ask. Never raises.
+
+        A layer that only narrows is heard beside the others, not over them: what it says counts where it is stricter.
+        """
         unheard: Finding | None = None
+        narrowing: dict[int, Finding] = {}
         for place, spelling in self._matches(unit):
             entry = self._entries[place]
             if self._is_silent(entry.rule, unit):
@@ -144,9 +163,13 @@ class Ruleset:
                     unheard = unheard or Finding(Action.ASK, entry.rule, spelling, note=unit.opaque)
                 continue
             if unheard is not None and entry.action is not Action.ALLOW:
-                return unheard
-            return Finding(entry.action, entry.rule, spelling, note=entry.note)
-        return unheard or self._fall_back(unit)
+                return _strictest(unheard, narrowing)
+            found = Finding(entry.action, entry.rule, spelling, note=entry.note)
+            if entry.group == BASE:
+                return _strictest(found, narrowing)
+            if found.action is not Action.ALLOW:  # an ask that mode yolo rewrote: not its layer's word to give
+                narrowing.setdefault(entry.group, found)
+        return _strictest(unheard or self._fall_back(unit), narrowing)
 
     def walk(self, unit: Unit) -> tuple[Step, ...]:
         """Return every rule that matches, latest first, and what became of each."""
@@ -171,15 +194,12 @@ class Ruleset:
 
     def _fall_back(self, unit: Unit) -> Finding:
         """Say what holds where no rule spoke."""
-        default = self._default_for(unit.surface)
-        is_named = default is not None and not is_every(default.surface)
-        if default is not None and default.action is Action.DENY and (is_named or not unit.auxiliary):
+        default = self._defaults.choose(unit.surface, auxiliary=unit.auxiliary)
+        if default is not None and default.action is Action.DENY:
             return Finding(Action.DENY, default=default)
         if unit.opaque and self.mode is not Mode.YOLO:
             return Finding(Action.ASK, note=unit.opaque, default=default)
-        if unit.auxiliary and not is_named:
-            return Finding(Action.ALLOW, speaks=False)
-        if unit.remote and unit.carrier >= 0:
+        if (unit.auxiliary and default is None) or (unit.remote and unit.carrier >= 0):
             return Finding(Action.ALLOW, speaks=False)
         action, note = default.action if default is not None else Action.ASK, ""
         if action is Action.ASK and self.mode is Mode.YOLO and not (default is not None and default.only_human):
@@ -187,16 +207,6 @@ class Ruleset:
         if action is Action.ALLOW and self.broken:
             action, note = Action.ASK, self.broken
         return Finding(action, note=note, default=default)
-
-    def _default_for(self, surface: str) -> Default | None:
-        """Return the last default that names the surface, else the last that names all."""
-        every = None
-        for place in self._default_surfaces.matches(surface):
-            default = self._defaults[place]
-            if not is_every(default.surface):
-                return default
-            every = every or default
-        return every
 
     def _matches(self, unit: Unit) -> Iterator[tuple[int, str]]:
         """Yield (position, spelling) of every rule that matches, latest first, each once."""
@@ -226,30 +236,28 @@ class Ruleset:
         )
         view = self._views.get(covering)
         if view is None:
-            view = self._views[covering] = self._make_view({self._surface_names[place] for place in covering})
+            names = {self._surface_names[place] for place in covering}
+            entries = [(place, entry) for place, entry in enumerate(self._entries) if entry.rule.surface in names]
+            view = self._views[covering] = _View(entries, home=self._home)
         return view
 
-    def _make_view(self, surfaces: set[str]) -> _View:
-        every, strict, folded = [], [], []
-        for place, entry in enumerate(self._entries):
-            if entry.rule.surface not in surfaces:
-                continue
-            globs = _globs(entry.rule, home=self._home)
-            every.append((place, globs))
-            if Action.ALLOW not in {entry.action, entry.rule.action}:
-                strict.append((place, globs))
-                folded.append((place, [glob.folded() for glob in globs]))
-        return _View(Index(every), Index(strict), Index(folded))
+
+def _strictest(found: Finding, narrowing: dict[int, Finding]) -> Finding:
+    """Let layers that only narrow speak where they are stricter, or where no rule spoke."""
+    for other in narrowing.values():
+        if other.strictness > found.strictness or (other.strictness == found.strictness and found.rule is None):
+            found = other
+    return found
 
 
-def _weigh(rule: Rule, *, mode: Mode, broken: str) -> _Entry:
+def _weigh(rule: Rule, *, group: int, mode: Mode, broken: str) -> _Entry:
     """Say what a rule comes to under a mode and a broken layer; the broken layer has the last word."""
     action, note = rule.action, ""
     if action is Action.ASK and mode is Mode.YOLO and not rule.only_human:
         action, note = Action.ALLOW, YOLO_NOTE
     if action is Action.ALLOW and broken:
         action, note = Action.ASK, broken
-    return _Entry(rule, action, note)
+    return _Entry(group, rule, action, note)
 
 
 def _globs(rule: Rule, *, home: str) -> tuple[Glob, ...]:
@@ -270,13 +278,6 @@ def _found(index: Index, text: str, shown: str) -> Iterator[tuple[int, str]]:
 
 def _place(found: tuple[int, str]) -> int:
     return found[0]
-
-
-def _surface_index(names: Sequence[str]) -> Index:
-    return Index(
-        (place, [glob for pattern in expand(name) for glob in Wildcard(pattern).globs])
-        for place, name in enumerate(names)
-    )
 
 
 def _why_broken(layer: Layer) -> str:

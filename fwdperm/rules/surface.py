@@ -1,13 +1,18 @@
 """Names of surfaces in rules.
 
-Lives here: the two short names (`path`, `external`) and what they stand for, and `names_surface`. Pure.
+Lives here: the two short names (`path`, `external`) and what they stand for; finding the patterns that cover a surface.
+Pure.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from fwdperm.rules.index import Index
 from fwdperm.rules.wildcard import Wildcard
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PATH_SURFACES: Final = (
     "read",
@@ -40,6 +45,9 @@ def is_every(surface: str) -> bool:
     return bool(surface) and not surface.strip("*")
 
 
-def names_surface(written: str, surface: str) -> bool:
-    """Say whether a surface pattern as written covers a surface."""
-    return any(Wildcard(pattern).matches(surface) for pattern in expand(written))
+def surface_index(names: Sequence[str]) -> Index:
+    """Return an index of surface patterns as written, by their place in `names`."""
+    return Index(
+        (place, [glob for pattern in expand(name) for glob in Wildcard(pattern).globs])
+        for place, name in enumerate(names)
+    )

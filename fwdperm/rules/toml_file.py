@@ -174,7 +174,7 @@ class _File:
 
     def read(self, document: dict[str, Any], *, settings: frozenset[str]) -> ConfigFile:
         layer = self._section((), document, kind=self.kind)
-        agents = self._agents(document.get("agents", {}))
+        agents = self._agents(document.get("agents", {}), known={"rules", *({"mode"} & settings)})
         found: dict[str, Setting] = {}
         stray: list[Problem] = []
         for key, value in document.items():
@@ -191,7 +191,7 @@ class _File:
         problems = sorted((*layer.problems, *of_agents, *rest), key=lambda problem: problem.line)
         return ConfigFile(layer, agents=agents, mode=mode, settings=found, problems=tuple(problems))
 
-    def _agents(self, value: Any) -> dict[str, AgentSection]:
+    def _agents(self, value: Any, *, known: set[str]) -> dict[str, AgentSection]:
         if not isinstance(value, dict):
             self.others.append(self._error(("agents",), "`agents` is not a table", "write `[agents.NAME.rules.bash]`"))
             return {}
@@ -203,12 +203,13 @@ class _File:
                 continue
             layer = self._section(path, section, kind=LayerKind.AGENT)
             stray = [
-                self._unknown_key((*path, key), inner, known={"rules", "mode"})
+                self._unknown_key((*path, key), inner, known=known)
                 for key, inner in section.items()
-                if key not in {"rules", "mode"}
+                if key not in known
             ]
             layer = Layer(layer.kind, layer.name, layer.rules, layer.defaults, (*layer.problems, *stray))
-            agents[name] = AgentSection(layer, mode=self._mode((*path, "mode"), section.get("mode")))
+            mode = self._mode((*path, "mode"), section.get("mode")) if "mode" in known else None
+            agents[name] = AgentSection(layer, mode=mode)
         return agents
 
     def _section(self, path: KeyPath, section: dict[str, Any], *, kind: LayerKind) -> Layer:

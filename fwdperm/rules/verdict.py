@@ -13,7 +13,6 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.rules.chain import is_for_the_human
 from fwdperm.rules.rule import Action, Finding, Rule
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ def _cover(unit: Unit, finding: Finding, *, carrier: Finding | None) -> Finding:
 
 def _is_unmeant(finding: Finding) -> bool:
     """Say whether it is an ask of a default or a catch-all, for no reason of its own."""
-    if finding.action is not Action.ASK or finding.note or is_for_the_human(finding):
+    if finding.action is not Action.ASK or finding.note or finding.is_for_the_human:
         return False
     return finding.rule is None or (finding.rule.is_bare_star and finding.rule.action is Action.ASK)
 

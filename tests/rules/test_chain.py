@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fwdperm.rules.chain import is_for_the_human, resolve_chain
+from fwdperm.rules.chain import resolve_chain
 from fwdperm.rules.layer import Layer, Problem, broken_layer
 from fwdperm.rules.rule import Action, Default, Finding, LayerKind, Origin, Rule
 from fwdperm.rules.ruleset import Ruleset
@@ -34,7 +34,7 @@ def test_a_denial_of_any_ancestor_stands() -> None:
 def test_an_ask_for_the_human_of_any_ancestor_stands() -> None:
     found = resolve_chain([ruleset(rule(ALLOW)), ruleset(rule(ASK, only_human=True))], LS)
     assert found.action is ASK
-    assert is_for_the_human(found)
+    assert found.is_for_the_human
 
 
 def test_the_nearest_rule_goes_before_a_farther_one_and_before_any_default() -> None:

@@ -219,6 +219,17 @@ def test_where_the_file_system_ignores_case_so_do_ask_and_deny() -> None:
         assert ruleset.resolve(Folding("read", ("/repo/secrets/k",))).action is DENY
 
 
+def test_a_repeated_denial_in_a_nearer_layer_is_kept_where_it_stands() -> None:
+    layers = [
+        layer_of(("bash", "*", ASK)),
+        layer_of(("bash", "*", DENY), ("bash", "echo *", ALLOW)),
+        layer_of(("bash", "*", DENY)),
+    ]
+    for value in ("curl http://x.test", "echo hi"):
+        assert Ruleset.compose(layers).resolve(unit("bash", value)).action is DENY
+    assert Ruleset.compose(layers[:2]).resolve(unit("bash", "echo hi")).action is ALLOW
+
+
 def test_the_walk_names_every_matching_rule_latest_first() -> None:
     ruleset = ruleset_of(
         ("bash", "git *", ALLOW), ("bash", "git push *", ASK), ("bash", "npm *", DENY), ("bash", "*", ASK)
@@ -336,3 +347,37 @@ def test_a_broken_layer_beside_any_rules_leaves_no_spoken_allow(
     lost = broken_layer(LayerKind.PROJECT, "q", problems=[Problem("q", 1, "gone")])
     found = Ruleset.compose([layer, lost], mode=mode).resolve(asked)
     assert not (found.speaks and found.action is ALLOW)
+
+
+@given(
+    st.lists(st.tuples(st.lists(rules, max_size=4), st.lists(defaults, max_size=3)), min_size=1, max_size=3),
+    st.integers(0, 3),
+    st.lists(rules, max_size=4),
+    st.lists(defaults, max_size=3),
+    units(),
+    st.sampled_from(Mode),
+)
+def test_a_layer_that_nobody_vouched_for_never_loosens(  # noqa: PLR0913, PLR0917
+    parts: list[tuple[list[Rule], list[Default]]],
+    place: int,
+    strange_rules: list[Rule],
+    strange_defaults: list[Default],
+    asked: Unit,
+    mode: Mode,
+) -> None:
+    layers = [Layer(LayerKind.USER, "p", rules=tuple(said), defaults=tuple(default)) for said, default in parts]
+    strange = untrusted(Layer(LayerKind.PROJECT, "q", rules=tuple(strange_rules), defaults=tuple(strange_defaults)))
+    before = Ruleset.compose(layers, mode=mode).resolve(asked)
+    after = Ruleset.compose([*layers[:place], strange, *layers[place:]], mode=mode).resolve(asked)
+    assert after.strictness >= before.strictness
+
+
+def test_an_ask_of_a_layer_nobody_vouched_for_does_not_stand_against_a_denial() -> None:
+    strange = untrusted(layer_of(("bash", "*", ASK), ("bash", "curl *", DENY), defaults={"web": ASK}))
+    ruleset = Ruleset.compose(
+        [layer_of(("bash", "rm *", DENY), ("bash", "ls", ALLOW), defaults={"web": DENY}), strange]
+    )
+    assert ruleset.resolve(unit("bash", "rm x")).action is DENY
+    assert ruleset.resolve(unit("bash", "ls")).action is ASK
+    assert ruleset.resolve(unit("bash", "curl x")).action is DENY
+    assert ruleset.resolve(unit("web", "x")).action is DENY

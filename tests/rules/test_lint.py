@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fwdperm.rules.layer import Layer, untrusted
+from fwdperm.rules.lint import lint
+from fwdperm.rules.rule import Action, LayerKind, Origin, Rule
+from fwdperm.rules.ruleset import Ruleset
+from fwdperm.rules.shadow import find_shadows
+from fwdperm.rules.toml_file import read_layer
+from fwdperm.rules.unit import Unit
+
+ALLOW, ASK, DENY = Action.ALLOW, Action.ASK, Action.DENY
+
+
+def told(text: str) -> list[str]:
+    layer = read_layer(text, file="p.toml", kind=LayerKind.USER)
+    assert not layer.problems
+    return [str(problem) for problem in lint([layer])]
+
+
+def test_a_rule_that_a_later_one_covers_is_named_with_the_other() -> None:
+    assert told('[rules.edit]\n"changes/**/*.md" = "allow"\n"*" = "deny"\n') == [
+        (
+            "ruleset `p.toml`: line 2: allow `changes/**/*.md` never decides: deny `*` (p.toml:3) covers it; "
+            "write the broader rule first"
+        )
+    ]
+    assert told('[rules.read]\n"*.env" = "deny"\n"*" = "allow"\n') == [
+        (
+            "ruleset `p.toml`: line 2: deny `*.env` never decides: allow `*` (p.toml:3) covers it; "
+            "write the broader rule first"
+        )
+    ]
+    assert "take it away" in told('[rules.bash]\n"git push" = "allow"\n"git *" = "allow"\n')[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[rules.bash]\n"git *" = "allow"\n"git push *" = "ask"\n',
+        '[rules.read]\n"*.env" = "deny"\n[rules.write]\n"*" = "allow"\n',
+        '[rules.path_read]\n"*.env" = "deny"\n[rules."*"]\n"*" = "ask"\n',
+        '[rules.bash]\n"npm run test:*" = "allow"\n"sudo systemctl status *" = "allow"\n"* --version" = "allow"\n',
+        '[rules.my_tool]\n"x" = "allow"\n',
+    ],
+)
+def test_rules_that_are_as_they_should_be_give_no_warning(text: str) -> None:
+    assert told(text) == []
+
+
+def test_short_names_of_surfaces_cover_what_they_stand_for() -> None:
+    assert "never decides" in told('[rules.read]\n"*.env" = "deny"\n[rules.path]\n"*" = "allow"\n')[0]
+    assert "never decides" in told('[rules.external_directory]\n"/a" = "deny"\n[rules.external]\n"*" = "ask"\n')[0]
+    assert told('[rules.path]\n"*.env" = "deny"\n[rules.read]\n"*" = "allow"\n') == []
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "*",
+        "sudo *",
+        "bash *",
+        "bash -c *",
+        "python *",
+        "python3 -c *",
+        "env *",
+        "xargs *",
+        "*sh *",
+        "npx *",
+        "node -e *",
+    ],
+)
+def test_an_allow_of_arbitrary_code_is_named(pattern: str) -> None:
+    assert [line for line in told(f'[rules.bash]\n"{pattern}" = "allow"\n') if "grants arbitrary code" in line]
+    assert not [line for line in told(f'[rules.bash]\n"{pattern}" = "ask"\n') if "grants" in line]
+    assert not [line for line in told(f'[rules.read]\n"{pattern}" = "allow"\n') if "grants" in line]
+
+
+def test_a_default_that_allows_every_command_is_named() -> None:
+    assert "grants arbitrary code" in told('[rules]\n"*" = "allow"\n')[0]
+    assert told('[rules]\nread = "allow"\n') == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ('[rules.bash]\n"git:* push" = "ask"\n', "is a literal colon: `git ...` does not match; write `git * push`"),
+        ('[rules.bash]\n"git push:*" = "ask"\n', "write `git push *`"),
+        ('[rules.bash]\n"Bash(git *)" = "ask"\n', "brackets in `Bash(git *)` are literal"),
+        ('[rules.bash]\n"(rm -rf /)*" = "deny"\n', "is not a regular expression"),
+        ('[rules.bash]\n"git " = "deny"\n', "matches nothing"),
+        ('[rules.bahs]\n"git" = "deny"\n', "did you mean `bash`"),
+        ('[rules.Bash]\n"git" = "deny"\n', "did you mean `bash`"),
+    ],
+)
+def test_a_rule_that_does_not_do_what_it_seems_to_is_named(rule: str, words: str) -> None:
+    found = told(rule)
+    assert len(found) == 1
+    assert words in found[0]
+    assert "line 2" in found[0]
+
+
+def test_layers_that_only_narrow_do_not_cover_others() -> None:
+    here = Origin(LayerKind.USER, "p", 1)
+    deny = Layer(LayerKind.USER, "p", rules=(Rule("bash", "rm *", DENY, here),))
+    ask = Layer(LayerKind.PROJECT, "q", rules=(Rule("bash", "*", ASK, here),))
+    assert lint([deny, ask])
+    assert lint([deny, untrusted(ask)]) == ()
+
+
+patterns = st.lists(st.sampled_from(["a", "b", "*", " ", "?"]), min_size=1, max_size=4).map("".join)
+surfaces = st.sampled_from(["bash", "*", "path", "read", "path_read", "re*"])
+actions = st.sampled_from(Action)
+rules = st.builds(Rule, surfaces, patterns, actions, st.just(Origin(LayerKind.USER)))
+values = st.text("ab ", min_size=1, max_size=4)
+
+
+@given(st.lists(rules, max_size=8), values, st.sampled_from(["bash", "read", "path_read", "other"]))
+def test_a_rule_that_is_reported_as_covered_never_decides(said: list[Rule], value: str, surface: str) -> None:
+    found = Ruleset.compose([Layer(LayerKind.USER, "p", rules=tuple(said))]).resolve(
+        Unit(surface, (value,), auxiliary=surface == "path_read")
+    )
+    assert all(shadow.rule is not found.rule for shadow in find_shadows(said))
+
+
+def test_ten_thousand_rules_are_looked_over_in_bounded_pairs() -> None:
+    """The suite's own time limit is the judge: all pairs of these take minutes."""
+    here = Origin(LayerKind.USER, "p", 1)
+    said = [Rule("bash", f"*run {number} *x*", ALLOW, here) for number in range(5_000)]
+    said += [Rule("bash", f"npm run task-{number} *", ALLOW, here) for number in range(5_000)]
+    assert find_shadows(said) == ()
