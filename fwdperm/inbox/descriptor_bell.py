@@ -19,7 +19,7 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.inbox import files, inotify
+from fwdperm.inbox import files, inotify, reading
 from fwdperm.inbox.health import WATCH_LIMIT, Health, Mode, Ring
 from fwdperm.inbox.layout import REQUESTS, SESSIONS, TEMP_PREFIX, mail_stem
 from fwdperm.wire.ids import decode_session
@@ -127,7 +127,7 @@ class DescriptorBell:
         try:
             self._revive(dirty)
         except OSError as error:
-            return Health(self.mode, is_alive=False, messages=(f"the watch descriptor is lost: {files.said(error)}",))
+            return Health(self.mode, is_alive=False, messages=(f"the watch descriptor is lost: {reading.said(error)}",))
         self._checks += 1
         if len(self._by_watch) <= _FEW_WATCHES or self._checks % _MANY_CHECKS == 0:
             self._drop_dead()
@@ -326,7 +326,7 @@ class DescriptorBell:
         if self._unwatched.get(place) != code:
             limit = code == errno.ENOSPC
             shown = place.name or place.kind.name.lower()
-            message = WATCH_LIMIT if limit else f"cannot watch `{shown}`: {files.said(error)}; it is listed on time"
+            message = WATCH_LIMIT if limit else f"cannot watch `{shown}`: {reading.said(error)}; it is listed on time"
             if message not in self._said:
                 self._said.add(message)
                 self._news.append(message)

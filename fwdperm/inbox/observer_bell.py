@@ -30,7 +30,7 @@ from watchdog.events import (
 )
 from watchdog.observers import Observer
 
-from fwdperm.inbox import files
+from fwdperm.inbox import files, reading
 from fwdperm.inbox.health import WATCH_LIMIT, Health, Mode, Ring
 from fwdperm.inbox.layout import REQUESTS, SESSIONS, TEMP_PREFIX
 from fwdperm.wire.ids import decode_session
@@ -225,4 +225,4 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 def _explain(error: OSError) -> str:
-    return WATCH_LIMIT if error.errno == errno.ENOSPC else f"cannot watch the inboxes: {files.said(error)}"
+    return WATCH_LIMIT if error.errno == errno.ENOSPC else f"cannot watch the inboxes: {reading.said(error)}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final, assert_never
 
-from fwdperm.inbox import files
+from fwdperm.inbox import reading
 from fwdperm.inbox.layout import mail_stem
 from fwdperm.inbox.protocol import Code, Identity, Letter, Mail, Refused
 from fwdperm.settings import HALF_WRITTEN_S, REQUEST_BYTES
@@ -82,7 +82,7 @@ class Shelf:
 
     def is_unchanged(self, status: os.stat_result) -> bool:
         """Say whether the directory is empty of mail and stood still since its last full listing."""
-        return self._settled is not None and files.identify(status) == self._settled
+        return self._settled is not None and reading.identify(status) == self._settled
 
     def take(self, at: int, *, budget: Budget, now_ns: int) -> list[Letter]:
         """Read what is new.
@@ -114,7 +114,7 @@ class Shelf:
         self._left = fresh[done:]
         idle = not (self._seen or self._two_names or self.is_behind)
         if idle and now_ns - before.st_ctime_ns > _SETTLED_NS:
-            self._settled = files.identify(before)
+            self._settled = reading.identify(before)
         return letters
 
     def _list(self, at: int) -> list[tuple[int, str]]:
@@ -138,8 +138,8 @@ class Shelf:
             if many and known is not None and known.inode == entry.inode():
                 continue  # in a flood a rewritten file is told by its inode only
             looks -= 1
-            status = files.status_of(name, at=at)
-            if status is not None and (known is None or files.identify(status) != known):
+            status = reading.status_of(name, at=at)
+            if status is not None and (known is None or reading.identify(status) != known):
                 fresh.append((status.st_ctime_ns, name))
             if looks <= 0:
                 break
@@ -158,21 +158,21 @@ class Shelf:
         stem = mail_stem(name) or ""
         if not is_request_id(stem):
             return self._misnamed(name, stem, at=at)
-        reading = files.read_regular(name, at=at, cap=REQUEST_BYTES, owner=self._owner)
-        match reading:
-            case files.Whole():
+        found = reading.read_regular(name, at=at, cap=REQUEST_BYTES, owner=self._owner)
+        match found:
+            case reading.Whole():
                 self._two_names.pop(name, None)
-                self._seen[name] = reading.identity
-                ctime_ns = reading.identity.ctime_ns
-                return Mail(self._session, stem, reading.data, reading.digest, ctime_ns, reading.identity)
-            case files.Bad(code=Code.HARD_LINK) if self._is_young(name):
+                self._seen[name] = found.identity
+                ctime_ns = found.identity.ctime_ns
+                return Mail(self._session, stem, found.data, found.digest, ctime_ns, found.identity)
+            case reading.Bad(code=Code.HARD_LINK) if self._is_young(name):
                 return self._second_look(name, at=at)
-            case files.Bad():
-                return self._refuse(name, stem, reading, at=at)
-            case files.Absent():
+            case reading.Bad():
+                return self._refuse(name, stem, found, at=at)
+            case reading.Absent():
                 return None
             case _:
-                assert_never(reading)
+                assert_never(found)
 
     def _is_young(self, name: str) -> bool:
         """Say whether a file with two names may still be between its writer's link and unlink."""
@@ -183,25 +183,25 @@ class Shelf:
         """Wait some microseconds for the writer's unlink; else leave the file to a later call."""
         for _ in range(_LINK_LOOKS):
             os.sched_yield()
-            status = files.status_of(name, at=at)
+            status = reading.status_of(name, at=at)
             if status is None or status.st_nlink == 1:
                 self._two_names.pop(name, None)
                 return None if status is None else self._open(name, at=at)
         return None
 
-    def _refuse(self, name: str, stem: str, bad: files.Bad, *, at: int) -> Refused | None:
+    def _refuse(self, name: str, stem: str, bad: reading.Bad, *, at: int) -> Refused | None:
         identity = bad.identity
         if identity is None:
-            status = files.status_of(name, at=at)
+            status = reading.status_of(name, at=at)
             if status is None:
                 return None
-            identity = files.identify(status)
+            identity = reading.identify(status)
         self._seen[name] = identity
         return Refused(self._session, stem, bad.code, bad.reason, identity.ctime_ns, identity)
 
     def _misnamed(self, name: str, stem: str, *, at: int) -> Refused | None:
         reason = "the file's name is not a request id, expected letters, digits, `.`, `_`, `-`, at most 128"
-        return self._refuse(name, stem, files.Bad(Code.BAD_NAME, reason), at=at)
+        return self._refuse(name, stem, reading.Bad(Code.BAD_NAME, reason), at=at)
 
     # -- what is not a listing ---------------------------------------------------------------------------------
     def drop(self, name: str) -> None:
@@ -226,7 +226,7 @@ class Shelf:
             return None
         self._trouble = error.errno
         return Refused(
-            self._session, "", Code.UNREADABLE, f"the inbox's requests directory cannot be read: {files.said(error)}"
+            self._session, "", Code.UNREADABLE, f"the inbox's requests directory cannot be read: {reading.said(error)}"
         )
 
     def close(self) -> None:

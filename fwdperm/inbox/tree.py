@@ -15,7 +15,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.errors import ChildError, EnvironmentFailure
-from fwdperm.inbox import files
+from fwdperm.inbox import files, reading
+from fwdperm.inbox.beats import BeatFiles
 from fwdperm.inbox.layout import (
     REQUESTS,
     RESPONSES,
@@ -23,7 +24,6 @@ from fwdperm.inbox.layout import (
     SESSIONS,
     TEMP_PREFIX,
     Layout,
-    beat_name,
     file_name,
     mail_stem,
 )
@@ -66,6 +66,7 @@ class InboxTree:
         self.layout = Layout(root)
         self.modes = files.GROUP if several_uids else files.PRIVATE
         self._root = os.fspath(root)
+        self._beats = BeatFiles(self._root, modes=self.modes)
         self._owner = None if several_uids else os.geteuid()
         self._now_ns = now_ns
         self._clock = clock
@@ -91,7 +92,7 @@ class InboxTree:
             with files.directory(self._root, (SERVING,), create=self.modes):
                 pass
         except OSError as error:
-            raise _environment("cannot make the inbox of", session, error) from error
+            raise EnvironmentFailure(f"cannot make the inbox of `{session}`: {reading.said(error)}") from error
 
     def sessions(self) -> tuple[str, ...]:
         """List every session that has a directory under `sessions/`. Names that encode no session are left alone."""
@@ -116,7 +117,8 @@ class InboxTree:
         self._behind.pop(session, None)
 
     def close(self) -> None:
-        """Let go of every listing that is under way."""
+        """Let go of every listing that is under way, and of every open heartbeat."""
+        self._beats.close()
         for session in tuple(self._shelves):
             self.forget(session)
 
@@ -203,7 +205,7 @@ class InboxTree:
             try:
                 with files.directory(self._root, (SESSIONS, _encode(inbox), REQUESTS)) as at:
                     for stem, token in held:
-                        status = files.status_of(file_name(stem), at=at)
+                        status = reading.status_of(file_name(stem), at=at)
                         if status is None or (status.st_dev, status.st_ino) != (token.device, token.inode):
                             missing.add((inbox, stem))
             except FileNotFoundError:
@@ -269,7 +271,7 @@ class InboxTree:
                     stem = mail_stem(name)
                     if (stem is None or not is_request_id(stem)) and not name.startswith(TEMP_PREFIX):
                         continue
-                    if (status := files.status_of(name, at=at)) is None:
+                    if (status := reading.status_of(name, at=at)) is None:
                         continue
                     age_s = max(0.0, (self._now_ns() - status.st_ctime_ns) / 1e9)
                     if stem is not None:
@@ -293,22 +295,11 @@ class InboxTree:
     # -- heartbeat ---------------------------------------------------------------------------------------------
     def beat(self, session: str, payload: bytes) -> None:
         """Publish a heartbeat over the last one. See Transport."""
-        try:
-            with files.directory(self._root, (SERVING,), create=self.modes) as at:
-                files.replace(beat_name(session), payload, at=at, modes=self.modes)
-        except OSError as error:
-            raise _environment("cannot write the heartbeat of", session, error) from error
+        self._beats.beat(session, payload)
 
     def unbeat(self, session: str) -> None:
         """Withdraw a heartbeat. See Transport."""
-        try:
-            with files.directory(self._root, (SERVING,)) as at:
-                if not files.remove(beat_name(session), at=at):
-                    raise PermissionError(errno.EACCES, "cannot remove it")
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise _environment("cannot withdraw the heartbeat of", session, error) from error
+        self._beats.unbeat(session)
 
 
 def _peek(path: str, *, at: int) -> os.stat_result:
@@ -324,7 +315,3 @@ def _is_directory(entry: os.DirEntry[str]) -> bool:
 
 def _decode(name: str) -> str | None:
     return decode_session(name) if len(name) <= SESSION_ID_BYTES else None
-
-
-def _environment(what: str, session: str, error: OSError) -> EnvironmentFailure:
-    return EnvironmentFailure(f"{what} `{session}`: {files.said(error)}")

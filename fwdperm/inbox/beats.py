@@ -1,0 +1,114 @@
+"""Heartbeat files: whole ones put in place of older ones, and cheap renewal when there are very many.
+
+Lives here: how a heartbeat gets to disk. Never here: when, or what it says (that is `heartbeat.py`).
+
+A rename for each of a thousand sessions a second would cost a twentieth of a processor. Past a few dozen sessions the
+descriptor of the file we made is kept, and a renewal of the same length is written over it in one call; only the
+digits of the time differ. The file is checked to be still the one under its name; else it is made anew.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from fwdperm.errors import EnvironmentFailure
+from fwdperm.inbox import files, reading
+from fwdperm.inbox.layout import SERVING, beat_name
+
+if TYPE_CHECKING:
+    from fwdperm.inbox.files import Modes
+
+_FEW: Final = 64
+"""Sessions up to which every heartbeat is a new file, renamed into place."""
+_SHARE: Final = 2
+"""Of the process's descriptors, heartbeats hold at most one in so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """A heartbeat file we hold open."""
+
+    descriptor: int
+    device: int
+    inode: int
+    size: int
+    path: str
+
+
+class BeatFiles:
+    """The heartbeats under one root. One thread at a time, any thread.
+
+    Args:
+        root: The inbox root.
+        modes: Permission bits.
+    """
+
+    def __init__(self, root: str, *, modes: Modes) -> None:
+        self._root = root
+        self._modes = modes
+        self._slots: dict[str, _Slot] = {}
+        self._shown: set[str] = set()
+
+    def beat(self, session: str, payload: bytes) -> None:
+        """Put a heartbeat in place of the last one. See Transport."""
+        try:
+            slot = self._slots.get(session)
+            if slot is not None:
+                if _renew(slot, payload):
+                    return
+                self._let_go(session)
+            with files.directory(self._root, (SERVING,), create=self._modes) as at:
+                self._put(session, payload, at=at)
+        except OSError as error:
+            raise EnvironmentFailure(f"cannot write the heartbeat of `{session}`: {reading.said(error)}") from error
+        self._shown.add(session)
+
+    def unbeat(self, session: str) -> None:
+        """Withdraw a heartbeat. See Transport."""
+        self._let_go(session)
+        self._shown.discard(session)
+        try:
+            with files.directory(self._root, (SERVING,)) as at:
+                if not files.remove(beat_name(session), at=at):
+                    raise PermissionError(errno.EACCES, "it cannot be removed")
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise EnvironmentFailure(f"cannot withdraw the heartbeat of `{session}`: {reading.said(error)}") from error
+
+    def close(self) -> None:
+        """Let go of every descriptor; the files stay."""
+        for session in tuple(self._slots):
+            self._let_go(session)
+
+    def _put(self, session: str, payload: bytes, *, at: int) -> None:
+        name = beat_name(session)
+        many = len(self._shown) >= _FEW
+        if not many or len(self._slots) >= resource.getrlimit(resource.RLIMIT_NOFILE)[0] // _SHARE:
+            files.replace(name, payload, at=at, modes=self._modes)
+            return
+        descriptor = files.replace_and_hold(name, payload, at=at, modes=self._modes)
+        status = os.fstat(descriptor)
+        path = os.path.join(self._root, SERVING, name)  # noqa: PTH118 - looked at every second
+        self._slots[session] = _Slot(descriptor, status.st_dev, status.st_ino, len(payload), path)
+
+    def _let_go(self, session: str) -> None:
+        if (slot := self._slots.pop(session, None)) is not None:
+            os.close(slot.descriptor)
+
+
+def _renew(slot: _Slot, payload: bytes) -> bool:
+    """Write over a held file, if it still is the one under its name and the length is the same."""
+    if len(payload) != slot.size:
+        return False
+    try:
+        status = os.lstat(slot.path)
+    except OSError:
+        return False
+    if (status.st_dev, status.st_ino) != (slot.device, slot.inode):
+        return False
+    return os.pwrite(slot.descriptor, payload, 0) == slot.size

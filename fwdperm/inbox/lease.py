@@ -1,0 +1,178 @@
+"""One daemon per root, on one machine: a lock that the kernel lets go of when its owner dies.
+
+Lives here: taking the lock, saying who holds it, standing by. Never here: file systems that other machines share
+(that is `shared_lease.py`), what the owner does.
+
+The lock lives as long as one process has the descriptor open. It is not handed to programs we start, and a forked
+copy of this process drops it, so that no child keeps a dead daemon's lock; still start workers by spawn, not fork.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+import threading
+import weakref
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from fwdperm.errors import EnvironmentFailure, OperatorError
+from fwdperm.inbox import reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LOCK: Final = "lock"
+_OPEN: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_LOOK_S: Final = 0.1
+"""Seconds between two looks of a daemon that stands by; takeover is promised within one second."""
+_LOOKS: Final = 3
+"""Looks before giving up: whoever asks who holds the lock holds it shared for a moment."""
+_HOLDER_BYTES: Final = 4096
+_HELD: weakref.WeakSet[FlockLease] = weakref.WeakSet()
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a lease, by its own word.
+
+    Attributes:
+        pid: Its process id on its host.
+        started: When it was started, in clock ticks since its host came up: tells it from a later process of that id.
+        host: Its host's name.
+    """
+
+    pid: int
+    started: int
+    host: str
+
+    def __str__(self) -> str:
+        """Name the holder for people."""
+        return f"process {self.pid} on `{self.host}`"
+
+
+def this_process() -> Holder:
+    """Describe ourselves as a holder."""
+    try:
+        started = int(Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        started = 0
+    return Holder(os.getpid(), started, socket.gethostname())
+
+
+def read_holder(text: bytes) -> Holder | None:
+    """Read a holder back; None when it cannot be read (it is written just after the lock is taken)."""
+    try:
+        found: Any = json.loads(text)
+        return Holder(int(found["pid"]), int(found["started"]), str(found["host"]))
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+class FlockLease:
+    """The lock of one state directory, held until `close` or death. Made by `take_lease`."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self._path = path
+        self._descriptor = descriptor
+        _HELD.add(self)
+
+    def is_held(self) -> bool:
+        """Say whether the file we locked still is the one others would lock."""
+        if self._descriptor < 0:
+            return False
+        try:
+            return reading.is_same_file(os.fstat(self._descriptor), self._path.lstat())
+        except OSError:
+            return False
+
+    def close(self) -> None:
+        """Let go. A second call does nothing."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def take_lease(state: Path, *, standby: bool = False, is_stopped: Callable[[], bool] = lambda: False) -> FlockLease:
+    """Become the one daemon of a root, for life.
+
+    Args:
+        state: The root's state directory; made when missing.
+        standby: Wait until the present owner ends, instead of giving up.
+        is_stopped: Asked between two looks while standing by; True gives up.
+
+    Returns:
+        The lease. It ends with this process, however that ends.
+
+    Raises:
+        OperatorError: Somebody else holds it; says who.
+        EnvironmentFailure: The lock file cannot be made.
+    """
+    try:
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        pause = threading.Event()
+        looks = 0
+        while not isinstance(taken := _try(state / LOCK), FlockLease):
+            looks += 1
+            if (not standby and looks >= _LOOKS) or is_stopped():
+                who = taken or "another process"
+                raise OperatorError(
+                    f"this root is already served by {who}",
+                    file=os.fspath(state / LOCK),
+                    remedy="stop it, or start this one with --standby",
+                )
+            pause.wait(_LOOK_S)
+    except OSError as error:
+        raise EnvironmentFailure(f"cannot lock `{state / LOCK}`: {reading.said(error)}") from error
+    else:
+        return taken
+
+
+def holder_of(state: Path) -> Holder | None:
+    """Say who holds the lease of a state directory; None when nobody does, or it cannot be learned."""
+    try:
+        descriptor = os.open(state / LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        # a shared lock: two who only look do not take each other for the owner
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return read_holder(os.pread(descriptor, _HOLDER_BYTES, 0))
+    except OSError:
+        return None
+    else:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _try(path: Path) -> FlockLease | Holder | None:
+    """Take the lock, or read who has it."""
+    descriptor = os.open(path, _OPEN, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return read_holder(os.pread(descriptor, _HOLDER_BYTES, 0))
+        if not reading.is_same_file(os.fstat(descriptor), path.lstat()):
+            return None  # the file was replaced between open and lock: whoever locks the new one owns the root
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, json.dumps(asdict(this_process())).encode(), 0)
+        lease = FlockLease(path, descriptor)
+        descriptor = -1
+        return lease
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def _drop_in_child() -> None:
+    for lease in tuple(_HELD):
+        lease.close()
+
+
+os.register_at_fork(after_in_child=_drop_in_child)
