@@ -40,23 +40,17 @@ _FOUND: Final = frozenset({"command_substitution", "process_substitution"})
 
 
 class Source:
-    """Text with the byte offsets that a tree speaks in.
+    """Text behind the byte offsets that a tree speaks in.
 
     Attributes:
         data: The text in UTF-8.
-        is_damaged: True when it held lone surrogates, which were replaced.
     """
 
-    __slots__ = ("_text", "data", "is_damaged")
+    __slots__ = ("_text", "data")
 
-    def __init__(self, text: str) -> None:
-        self.is_damaged = False
-        self._text: str | None = text if text.isascii() else None
-        try:
-            self.data = text.encode()
-        except UnicodeEncodeError:
-            self.is_damaged = True
-            self.data = text.encode(errors="replace")
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self._text: str | None = data.decode() if data.isascii() else None
 
     def cut(self, start: int, end: int) -> str:
         """Return the text between two byte offsets."""

@@ -18,6 +18,7 @@ from fwdperm.settings import VALUE_CHARS
 from fwdperm.shell.carried import UNKNOWN_CODE, Carried, unwrap, why_filled
 from fwdperm.shell.command import Command, Line, Redirect, Stands, Word
 from fwdperm.shell.redirects import EMPTY_TAIL, Heredoc, Tail, read_tail
+from fwdperm.shell.sieve import portions
 from fwdperm.shell.source import WORD_TYPES, Source, needs_descent, substitutions
 from fwdperm.shell.words import embedded_code, read_word, split_words, unescape_backticks
 from fwdperm.shell.wrappers import RESERVED, RESERVED_HEADS, STDIN, changes_what_runs
@@ -30,15 +31,21 @@ if TYPE_CHECKING:
 _PARSER: Final = Parser(Language(tree_sitter_bash.language()))
 _DEPTH: Final = 64
 """Levels of substitutions, subshells, bodies and wrappers that are followed; people stay under ten."""
+_WRAPPED_WORDS: Final = 16 * 1024
+"""Words of wrapped commands in one line altogether: each wrapper's words hold those of all it wraps."""
 _CODE_CHARS: Final = 4 * VALUE_CHARS
 """Characters of carried code that are read in one line altogether."""
 _TOO_DEEP: Final = "it is nested too deeply"
 _UNKNOWN_PROGRAM: Final = "the program it runs is not known"
+_INTRICATE: Final = "it is too intricate"
 _SYNTAX: Final = "it cannot be parsed"
 _SEQUENCES: Final = frozenset({"program", "compound_statement", "subshell", "do_group"})
 _LASTS: Final = frozenset({"list", "pipeline", "negated_command", "redirected_statement"})
 _LEAVES: Final = frozenset({"comment", "raw_string", "ansi_c_string", "string_content", "heredoc_start", "heredoc_end"})
 _CATS: Final = frozenset({("cat",), ("cat", "-"), ("/bin/cat",), ("/usr/bin/cat",)})
+
+
+_NO_SOURCE: Final = Source(b"")
 
 
 class _Scope:
@@ -91,7 +98,7 @@ def parse_line(text: str) -> Line:
 class _Walker:
     """One walk over one line."""
 
-    __slots__ = ("code_left", "commands", "functions", "heredocs", "opaque", "stack")
+    __slots__ = ("code_left", "commands", "functions", "heredocs", "opaque", "stack", "words_left")
 
     def __init__(self) -> None:
         self.commands: list[Command] = []
@@ -100,6 +107,7 @@ class _Walker:
         self.stack: list[tuple[Callable[..., None], object, _Place]] = []
         self.opaque = ""
         self.code_left = _CODE_CHARS
+        self.words_left = _WRAPPED_WORDS
 
     def line(self, text: str) -> Line:
         """Walk the whole line."""
@@ -110,28 +118,42 @@ class _Walker:
             text_read = text
         if "\x00" in text:
             self.opaque = self.opaque or "it holds a NUL byte"
-        self._parse(text_read, _Scope())
+        self._push_code(text_read, _Place(_NO_SOURCE, _Scope()))
+        self._run()
         if self.opaque and text.strip():
             self.commands.append(Command((Word(text_read, text_read, known=False),), text_read, opaque=self.opaque))
         return Line(tuple(self.commands), self.opaque, tuple(dict.fromkeys(self.functions)))
 
     # -- running the stack ---------------------------------------------------------------------------------
 
-    def _parse(self, text: str, scope: _Scope) -> None:
-        source = Source(text)
-        if source.is_damaged:
-            self.opaque = self.opaque or "it holds text that is not valid Unicode"
-        self._push_code(_Place(source, scope))
+    def _run(self) -> None:
         stack = self.stack
         while stack:
             step, what, place = stack.pop()
             step(what, place)
 
-    def _push_code(self, place: _Place) -> None:
-        root = _PARSER.parse(place.source.data).root_node
-        if root.has_error:
-            self.opaque = self.opaque or _SYNTAX
-        self.stack.append((self._visit, root, place))
+    def _push_code(self, text: str, place: _Place) -> None:
+        """Parse a text and put it on the stack. After an error the rest of a long text is not looked at."""
+        try:
+            data = text.encode()
+        except UnicodeEncodeError:
+            self.opaque = self.opaque or "it holds text that is not valid Unicode"
+            data = text.encode(errors="replace")
+        parts = portions(data)
+        if parts is None:
+            self.opaque = self.opaque or _INTRICATE
+            return
+        steps: list[tuple[Callable[..., None], object, _Place]] = []
+        for part in parts:
+            root = _PARSER.parse(part.shown).root_node
+            steps.append((self._visit, root, place._replace(source=Source(part.data))))
+            if root.has_error:
+                self.opaque = self.opaque or _SYNTAX
+                break
+            if not all(_is_text(root, start, end) for start, end in part.masks):
+                self.opaque = self.opaque or _SYNTAX
+                break
+        self._later(steps)
 
     def _later(self, steps: Sequence[tuple[Callable[..., None], object, _Place]]) -> None:
         self.stack.extend(reversed(steps))
@@ -395,6 +417,10 @@ class _Walker:
     def _words(self, what: object, place: _Place) -> None:
         """Record a command that a wrapper gives as words."""
         words: tuple[Word, ...] = what  # type: ignore[assignment]
+        self.words_left -= len(words)
+        if self.words_left < 0:
+            self.opaque = self.opaque or _TOO_DEEP
+            return
         self._record(words, (), place, raw=" ".join([word.raw for word in words]))
 
     def _code(self, what: object, place: _Place) -> None:
@@ -405,7 +431,7 @@ class _Walker:
         if self.code_left < 0 or deeper is None:
             self.opaque = self.opaque or _TOO_DEEP
             return
-        self._push_code(deeper._replace(source=Source(carried.code)))
+        self._push_code(carried.code, deeper)
 
     def _record(
         self,
@@ -546,6 +572,17 @@ _HANDLERS: Final[dict[str, Callable[[_Walker, Node, _Place], None]]] = {
     "case_statement": _Walker._body,
     "function_definition": _Walker._body,
 }
+
+
+def _is_text(root: Node, start: int, end: int) -> bool:
+    """Say whether the parser took this range for plain text."""
+    node = root.descendant_for_byte_range(start, end - 1)
+    return node is not None and node.type in _MASKED
+
+
+_MASKED: Final = frozenset(
+    {"raw_string", "ansi_c_string", "string_content", "string", "comment", "heredoc_body", "heredoc_content"}
+)
 
 
 def _hanging(node: Node, redirects: list[Node]) -> list[tuple[Node, bool]]:

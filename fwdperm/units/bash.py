@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 _NAIVE: Final = re.compile(r"[;&|\n(){}`]+|\$\(")
 _LEADS: Final = re.compile(r"(?:\s*(?:if|then|else|elif|do|while|until|time|!|[{(])\s)*\s*")
-_SEGMENTS: Final = 256
-"""Pieces of a line that cannot be parsed which `deny` and `ask` look at."""
 _EMPTY: Final = "it is empty"
 _UNKNOWN_TARGET: Final = "the file it writes is not known"
 _UNKNOWN_GLOB: Final = "which directory its glob means is not known"
@@ -116,7 +114,7 @@ class _Units:
     def _unparsed(self, command: Command) -> Unit:
         """Give the unit of a line that cannot be parsed: ask, but let deny look at its pieces."""
         text = command.raw
-        pieces = [fold(_LEADS.sub("", piece, count=1)) for piece in _NAIVE.split(text)[:_SEGMENTS]]
+        pieces = [fold(_LEADS.sub("", piece, count=1)) for piece in _NAIVE.split(text)]
         return Unit(
             "bash",
             (fold(text),),

@@ -1,0 +1,124 @@
+"""How much of a text a parser is given at once, so that hostile text cannot make parsing quadratic.
+
+Lives here: `portions`. Never here: parsing.
+
+The parser is linear on what is well formed, but its recovery from errors is quadratic in the number of marks that mean
+something to a shell. Few marks: the text goes through whole. Many: the insides of quotes and here-documents are masked
+(the caller checks that the parser saw them as such), and what is left is cut at separators. A cut in the wrong place
+leaves pieces that do not parse, and so asks.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+MARKS: Final = 1000
+"""Marks given to the parser at once: recovery over so many takes some twenty milliseconds at worst."""
+
+_MARK: Final = re.compile(rb"[^A-Za-z0-9_./,:=@%+ \t\n\x80-\xff-]")
+_TOKEN: Final = re.compile(
+    rb"""\\. | (?P<single>\$?'[^']*') | (?P<double>"(?:[^"\\]|\\.)*") | (?P<comment>(?:(?<=[\s;&|()])|^)\#[^\n]*)
+    | <<-?[ \t]*(?P<quote>['"\\]?)(?P<end>[A-Za-z0-9_.-]+) | (?P<line>\n)""",
+    re.VERBOSE | re.DOTALL,
+)
+_EXPANDS: Final = re.compile(rb"\$[({\[]|`")
+_INSIDE: Final = re.compile(rb"[^A-Za-z0-9_\n\x80-\xff]")
+_CUT: Final = re.compile(rb"(?<!\\)(?:\n|;(?!;)|&&|\|\|)")
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """A part of a text that is parsed by itself.
+
+    Attributes:
+        data: What the commands are cut from.
+        shown: What the parser is given: the same length, with quoted insides masked.
+        masks: Byte ranges that were masked.
+    """
+
+    data: bytes
+    shown: bytes
+    masks: tuple[tuple[int, int], ...] = field(default=())
+
+
+def portions(data: bytes) -> list[Portion] | None:
+    """Divide a text into parts whose parsing takes bounded time.
+
+    Args:
+        data: The text in UTF-8.
+
+    Returns:
+        The parts in order, in nearly every case one; None when a part would be too intricate.
+    """
+    if len(data) <= MARKS or _count(data) <= MARKS:
+        return [Portion(data, data)]
+    shown, masks = _mask(data)
+    if _count(shown) <= MARKS:
+        return [Portion(data, shown, masks)]
+    return _cut(data, shown, masks)
+
+
+def _count(data: bytes) -> int:
+    return len(_MARK.findall(data))
+
+
+def _mask(data: bytes) -> tuple[bytes, tuple[tuple[int, int], ...]]:
+    out = bytearray(data)
+    masks: list[tuple[int, int]] = []
+    waiting: list[tuple[bytes, bool]] = []
+    at = 0
+    while found := _TOKEN.search(data, at):
+        at = found.end()
+        kind = found.lastgroup
+        if kind in ("single", "double", "comment"):
+            start, end = found.span()
+            if kind == "double" and _EXPANDS.search(data, start, end):
+                continue
+            lead = 1 if kind == "comment" else 2 if data[start : start + 1] == b"$" else 1
+            masks.append((start + lead, end if kind == "comment" else end - 1))
+        elif kind == "end":
+            waiting.append((found["end"], bool(found["quote"])))
+        elif kind == "line":
+            for end_word, is_quoted in waiting:
+                close = re.compile(rb"^\t*" + re.escape(end_word) + rb"$", re.MULTILINE).search(data, at)
+                stop = close.start() if close else len(data)
+                if is_quoted or not _EXPANDS.search(data, at, stop):
+                    masks.append((at, stop))
+                at = close.end() if close else len(data)
+            waiting.clear()
+    for start, end in masks:
+        out[start:end] = _INSIDE.sub(b"x", data[start:end])
+    return bytes(out), tuple(mask for mask in masks if mask[0] < mask[1])
+
+
+def _cut(data: bytes, shown: bytes, masks: tuple[tuple[int, int], ...]) -> list[Portion] | None:
+    parts: list[Portion] = []
+    start, last, marks = 0, 0, 0
+    ends = [found.end() for found in _CUT.finditer(shown)]
+    inside = iter(masks)
+    mask = next(inside, None)
+    for end in (*ends, len(data)):
+        while mask is not None and mask[1] < end:
+            mask = next(inside, None)
+        if mask is not None and mask[0] < end <= mask[1]:
+            continue
+        here = _count(shown[last:end])
+        if here > MARKS:
+            return None
+        if marks + here > MARKS:
+            parts.append(_part(data, shown, masks, start, last))
+            start, marks = last, 0
+        marks += here
+        last = end
+    parts.append(_part(data, shown, masks, start, len(data)))
+    return parts
+
+
+def _part(data: bytes, shown: bytes, masks: tuple[tuple[int, int], ...], start: int, end: int) -> Portion:
+    """Take one part; separators at its end that would leave a half sentence are left out."""
+    while end > start and shown[end - 1 : end] in (b"&", b"|") and shown[end - 2 : end - 1] in (b"&", b"|"):
+        end -= 2
+    kept = tuple((low - start, high - start) for low, high in masks if start <= low and high <= end)
+    return Portion(data[start:end], shown[start:end], kept)
