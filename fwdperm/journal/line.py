@@ -47,6 +47,16 @@ class NotALine(ValueError):  # noqa: N818 - a finding about bytes, told to peopl
     """Bytes that no version of the journal wrote: torn, edited or foreign. Its text says what is wrong."""
 
 
+class OtherVersion(OperatorError):  # noqa: N818 - as above
+    """A line of another major version: an old program must not guess at a new journal."""
+
+    def __init__(self, version: int) -> None:
+        super().__init__(
+            f"the journal was written by version {version} of its format, this program reads {MAJOR}",
+            remedy="use the program that wrote it, or a newer one",
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line, taken apart but not yet read as a record.
@@ -96,7 +106,7 @@ def take_apart(line: bytes) -> Line:
 
     Raises:
         NotALine: For bytes that are no line of a journal.
-        OperatorError: For a line of another major version: an old program must not guess at a new journal.
+        OtherVersion: For a line of another major version.
     """
     try:
         data = json.loads(line)
@@ -108,10 +118,7 @@ def take_apart(line: bytes) -> Line:
     if type(version) is not int:
         raise NotALine("carries no version")
     if version != MAJOR:
-        raise OperatorError(
-            f"the journal was written by version {version} of its format, this program reads {MAJOR}",
-            remedy="use the program that wrote it, or a newer one",
-        )
+        raise OtherVersion(version)
     try:
         seq, at, kind, prev = data["seq"], data["at"], data["kind"], data["prev"]
     except KeyError as missing:

@@ -126,6 +126,9 @@ def _anew(directory: Path, replayed: Replayed, head: Point | None, fault: str, w
     last = last_line(segments[-1]) if segments else b""
     seq = max(replayed.end.seq, head.seq if head else 0)
     number = max([number_of(segments[-1].name) if segments else 0, number_of(head.file) if head else 0]) + 1
-    point = Point(seq, hash_of(last) if last else replayed.end.hash, name_of(number), 0)
+    before = hash_of(last) if last else replayed.end.hash
+    if head is not None and head.seq == replayed.end.seq:
+        before = head.hash  # a changed last line must not be confirmed by the line that reports it
+    point = Point(seq, before, name_of(number), 0)
     where = segments[-1].name if segments else ""
     return Mended(point, is_new=True, note=Repaired(fault=fault, file=where, detail=what))

@@ -31,7 +31,7 @@ def query(directory: Path, wanted: Filter = EVERYTHING) -> Iterator[Line]:
     """Give the lines that match, oldest first.
 
     Raises:
-        OperatorError: For a journal of another major version.
+        OtherVersion: At a line of another major version.
         OSError: When a segment cannot be read; one that is pruned meanwhile is skipped.
     """
     for path in _segments(directory):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.journal import checkpoint
-from fwdperm.journal.line import GENESIS, NotALine, hash_of, take_apart
+from fwdperm.journal.line import GENESIS, NotALine, OtherVersion, hash_of, take_apart
 from fwdperm.journal.segments import Point, listing, name_of, number_of, open_to_read, raw_lines, read_head
 from fwdperm.journal.state import Folding
 
@@ -71,6 +71,7 @@ class Replayed:
         kept: The checkpoint's keys; empty when the whole log was read.
         from_checkpoint: Whether a checkpoint was used.
         anchor: The newest prune in what was read.
+        foreign: A line of another version that no line of ours follows.
     """
 
     folding: Folding
@@ -83,6 +84,7 @@ class Replayed:
     kept: bytes = b""
     from_checkpoint: bool = False
     anchor: _Anchor | None = None
+    foreign: tuple[OtherVersion, Point] | None = None
 
     @property
     def state(self) -> State:
@@ -102,7 +104,7 @@ def replay(directory: Path, *, folds: Sequence[Fold] = (), use_checkpoint: bool 
         The state, and where the log ends. Faults are in it, not raised.
 
     Raises:
-        OperatorError: For a log of another major version.
+        OtherVersion: For a log that ends in another major version. A single line of one among ours is a fault.
         OSError: When a segment cannot be read.
     """
     replayed = Replayed(Folding(folds=folds))
@@ -121,6 +123,7 @@ def replay(directory: Path, *, folds: Sequence[Fold] = (), use_checkpoint: bool 
     for path in segments:
         if start is None or number_of(path.name) >= number_of(start.file):
             held = _read_segment(path, replayed, held)
+    _refuse_foreign(replayed, head)
     _recall(directory, replayed)
     is_changed = head is not None and head.seq == replayed.end.seq and head.hash != replayed.end.hash
     if is_changed:
@@ -149,6 +152,11 @@ def _read_segment(path: Path, replayed: Replayed, held: Line | None) -> Line | N
             except NotALine as fault:
                 _note(replayed, Fault(path.name, at, seq + 1, f"line {fault}"))
                 continue
+            except OtherVersion as other:
+                _note(replayed, Fault(path.name, at, seq + 1, str(other)))
+                replayed.foreign = other, Point(seq + 1, hash_of(body), path.name, offset)
+                continue
+            replayed.foreign = None
             fits = line.prev == before and line.seq == seq + 1
             if not fits and not _is_accounted(line, seq):
                 _note(replayed, Fault(path.name, at, seq + 1, _misfit(line, seq + 1)))
@@ -156,16 +164,32 @@ def _read_segment(path: Path, replayed: Replayed, held: Line | None) -> Line | N
                 (replayed.folding.apply if line.prev == before else replayed.state.distrust)(held)
             seq, before, held = line.seq, hash_of(body), line
             replayed.end, replayed.last = Point(seq, before, path.name, offset), body
-            if line.kind == "pruned":
-                replayed.anchor = _Anchor(line, path.name, at)
-            elif _is_damage(line):
-                replayed.noted += replayed.faults
-                replayed.faults.clear()
-                if replayed.anchor is not None:
-                    replayed.anchor.is_noted = True
+            if line.kind in {"pruned", "repaired"}:
+                _mark(replayed, line, at)
             if not replayed.faults:
                 replayed.sound = replayed.end
     return held
+
+
+def _refuse_foreign(replayed: Replayed, head: Point | None) -> None:
+    """Stop at a newer journal, but not at a last line of ours whose version somebody edited: the head tells."""
+    if replayed.foreign is None:
+        return
+    error, found = replayed.foreign
+    is_named = head is not None and (head.file, head.offset) == (found.file, found.offset)
+    if not (is_named and head is not None and head.hash != found.hash):
+        raise error
+
+
+def _mark(replayed: Replayed, line: Line, at: int) -> None:
+    """Keep the newest anchor, and what an earlier start noted: it is not reported again."""
+    if line.kind == "pruned":
+        replayed.anchor = _Anchor(line, replayed.end.file, at)
+    elif _is_damage(line):
+        replayed.noted += replayed.faults
+        replayed.faults.clear()
+        if replayed.anchor is not None:
+            replayed.anchor.is_noted = True
 
 
 def _is_damage(line: Line) -> bool:

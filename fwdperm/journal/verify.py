@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.errors import OperatorError
-from fwdperm.journal.line import GENESIS, NotALine, hash_of, take_apart
+from fwdperm.journal.line import GENESIS, NotALine, OtherVersion, hash_of, take_apart
 from fwdperm.journal.segments import HEAD, Point, listing, number_of, open_to_read, raw_lines, read_head
 
 if TYPE_CHECKING:
@@ -104,10 +104,10 @@ def verify(directory: Path) -> Verification:
         directory: The journal's. A daemon may be writing to it meanwhile.
 
     Returns:
-        What was found. A file that cannot be read is a finding.
+        What was found. A file that cannot be read is a finding, and so is a line of another major version.
 
     Raises:
-        OperatorError: When there is no journal there, or it is of another major version.
+        OperatorError: When there is no journal there.
     """
     if not directory.is_dir():
         raise OperatorError("there is no journal here", file=str(directory), remedy="name the state directory")
@@ -157,7 +157,7 @@ def _segment(path: Path, made: Verification, head: Point | None, front: _Front, 
                 continue
             try:
                 line = take_apart(body)
-            except NotALine as fault:
+            except (NotALine, OtherVersion) as fault:
                 made.find(path.name, number, str(fault))
                 continue
             _judge(path.name, number, line, made, front)

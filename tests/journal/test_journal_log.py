@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 import subprocess
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fwdperm.errors import EnvironmentFailure, OperatorError
-from fwdperm.journal.line import take_apart
+from fwdperm.journal.line import hash_of, take_apart
 from fwdperm.journal.log import Journal, JournalFailed
 from fwdperm.journal.record import Decided, Delivered, Repaired, SessionSeen, Started
 from fwdperm.journal.replay import replay
@@ -238,6 +239,22 @@ def test_the_last_line_edited_is_noticed_by_the_head(place: Path) -> None:
     assert journal.state.damage == 1
     assert ("root", "rX") not in journal.state.undelivered
     journal.close()
+    again = replay(place, use_checkpoint=False)
+    assert (again.faults, again.state.damage) == ([], 1)
+    assert ("root", "rX") not in again.state.undelivered
+
+
+@pytest.mark.parametrize("line", [0, 1, 2])
+def test_one_line_with_an_edited_version_is_damage_and_does_not_stop_the_start(place: Path, line: int) -> None:
+    file = filled(place)
+    (place / "checkpoint.json").unlink()
+    lines = file.read_bytes().splitlines(keepends=True)
+    lines[line] = lines[line].replace(b'"v":1', b'"v":2')
+    file.write_bytes(b"".join(lines))
+    journal = opened(place)
+    assert journal.state.damage == 1
+    journal.close()
+    assert not verify(place).is_sound
 
 
 def test_every_segment_gone_is_damage_not_a_new_beginning(place: Path) -> None:
@@ -249,9 +266,14 @@ def test_every_segment_gone_is_damage_not_a_new_beginning(place: Path) -> None:
 
 
 def test_a_newer_format_stops_the_start(place: Path) -> None:
+    """Its lines and its head fit each other."""
     file = filled(place)
+    lines = file.read_bytes().splitlines(keepends=True)
+    lines[-1] = lines[-1].replace(b'"v":1', b'"v":2')
+    file.write_bytes(b"".join(lines))
+    head = json.loads((place / "head.json").read_bytes()) | {"hash": hash_of(lines[-1][:-1])}
+    (place / "head.json").write_text(json.dumps(head))
     (place / "checkpoint.json").unlink()
-    file.write_bytes(file.read_bytes().replace(b'"v":1', b'"v":2'))
     with pytest.raises(OperatorError, match="version 2"):
         opened(place)
 

@@ -164,6 +164,7 @@ def test_only_the_tail_is_read_after_a_checkpoint(tmp_path: Path) -> None:
     assert replay(tmp_path / "j", use_checkpoint=False).lines >= 79
     journal.close()
     assert replay(tmp_path / "j").lines == 0
+    assert (tmp_path / "j" / "checkpoint.keys").stat().st_size == 40 * 16
 
 
 def swapped(place: Path) -> None:
