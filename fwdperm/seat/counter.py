@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.errors import EnvironmentFailure, OperatorError
-from fwdperm.inbox import files
+from fwdperm.inbox import files, reading
 from fwdperm.inbox.protocol import Published
 from fwdperm.seat.names import OUTCOMES, PROMPTS, REPLIES, SUFFIX, TOKEN_BYTES, stem_of
 from fwdperm.settings import FIRST_LOOK_S, LONGEST_LOOK_S, PROMPT_BYTES, REPLY_BYTES
@@ -70,21 +70,21 @@ def open_prompts(state: Path) -> OpenPrompts:
             for name in sorted(os.listdir(at)):  # noqa: PTH208 - a descriptor
                 if not name.endswith(SUFFIX) or name.startswith("."):
                     continue
-                reading = files.read_regular(name, at=at, cap=PROMPT_BYTES, owner=os.geteuid())
-                match reading:
-                    case files.Whole(data=data):
+                found = reading.read_regular(name, at=at, cap=PROMPT_BYTES, owner=os.geteuid())
+                match found:
+                    case reading.Whole(data=data):
                         try:
                             prompts.append(parse_prompt(data))
                         except OperatorError as error:
                             unreadable.append(f"{name}: {error}")
-                    case files.Bad(reason=reason):
+                    case reading.Bad(reason=reason):
                         unreadable.append(f"{name}: {reason.replace('the request', 'it')}")
-                    case files.Absent():
+                    case reading.Absent():
                         pass  # answered a moment ago
     except FileNotFoundError:
         return OpenPrompts(prompts=())
     except OSError as error:
-        raise EnvironmentFailure(f"cannot read the open prompts in `{state}`: {files.said(error)}") from None
+        raise EnvironmentFailure(f"cannot read the open prompts in `{state}`: {reading.said(error)}") from None
     prompts.sort(key=lambda prompt: (prompt.created_at, prompt.key))
     return OpenPrompts(prompts=tuple(prompts), unreadable=tuple(unreadable))
 
@@ -123,7 +123,7 @@ def send_reply(  # noqa: PLR0913 - a clock and a wait that a test may own
     except FileNotFoundError:
         return NOT_TAKEN
     except OSError as error:
-        raise EnvironmentFailure(f"cannot leave the answer in `{state}`: {files.said(error)}") from None
+        raise EnvironmentFailure(f"cannot leave the answer in `{state}`: {reading.said(error)}") from None
     if not isinstance(published, Published):
         raise EnvironmentFailure(f"cannot leave the answer in `{state}`: {files.explain(published)}")
     try:
@@ -156,11 +156,11 @@ def _word(
 def _fetch(state: Path, name: str) -> ReplyOutcome | None:
     try:
         with files.directory(str(state), (OUTCOMES,)) as at:
-            reading = files.read_regular(name, at=at, cap=REPLY_BYTES, owner=os.geteuid())
-            if not isinstance(reading, files.Whole):
+            found = reading.read_regular(name, at=at, cap=REPLY_BYTES, owner=os.geteuid())
+            if not isinstance(found, reading.Whole):
                 return None
             files.remove(name, at=at)
-            return parse_outcome(reading.data)
+            return parse_outcome(found.data)
     except (OSError, OperatorError):
         return None
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, assert_never
 
 from fwdperm.errors import ChildError, OperatorError
-from fwdperm.inbox import files
+from fwdperm.inbox import files, reading
 from fwdperm.seat.names import OUTCOMES, PROMPTS, REPLIES, SUFFIX, key_in, stem_of, stems_in
 from fwdperm.seat.queue import Accepted, AlreadyDecided, Refused, Stale, Unknown
 from fwdperm.settings import HALF_WRITTEN_S, REPLY_BYTES, UNCONSUMED_S
@@ -175,18 +175,18 @@ class ReplyBox:
 
     def _take(self, name: str, *, at: int, now: float) -> tuple[int, Received] | None:
         """Read one file and take it away; None when it is not whole yet, or not ours to take."""
-        reading = files.read_regular(name, at=at, cap=REPLY_BYTES, owner=os.geteuid())
-        match reading:
-            case files.Absent():
+        found = reading.read_regular(name, at=at, cap=REPLY_BYTES, owner=os.geteuid())
+        match found:
+            case reading.Absent():
                 return None
-            case files.Bad(reason=reason, identity=identity):
+            case reading.Bad(reason=reason, identity=identity):
                 received: Received = Unusable(name=name, words=reason.replace("the request", "the reply"))
-            case files.Whole(data=data, identity=identity):
+            case reading.Whole(data=data, identity=identity):
                 received = _read(name, data)
                 if isinstance(received, Unusable) and not self._is_ripe(name, identity, now=now):
                     return None
             case _:
-                assert_never(reading)
+                assert_never(found)
         try:
             os.unlink(name, dir_fd=at)
         except FileNotFoundError:
@@ -267,4 +267,4 @@ def _empty(state: str, part: str) -> str:
 
 
 def _said(error: Exception) -> str:
-    return files.said(error) if isinstance(error, OSError) else str(error)
+    return reading.said(error) if isinstance(error, OSError) else str(error)
