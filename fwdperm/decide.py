@@ -18,7 +18,8 @@ from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.judge.verdict import Choice, Opinion, Risk, Silence, Verdict
 from fwdperm.rules.chain import resolve_chain
 from fwdperm.rules.rule import Action, Finding, Rule
-from fwdperm.rules.settle import Settled, settle
+from fwdperm.rules.surface import is_every
+from fwdperm.rules.verdict import settle
 from fwdperm.units.breakdown import Breakdown, breakdown
 from fwdperm.wire.decision import Code, Decision, Outcome, RuleRef, Stage, UnitEvidence
 from fwdperm.wire.prompt import ReplyKind
@@ -194,18 +195,20 @@ class AskHuman:
 
 def weigh(request: Request, standing: Standing) -> Weighed:
     """Find what the rulesets and the guard say of every unit of a request. Decides nothing."""
-    parts, guards, whole = [], [], []
+    parts: list[Breakdown] = []
+    guards: list[Assessment] = []
+    whole: list[Assessment] = []
     for facts in _texts(request):
         part = breakdown(facts)
         worst, each = assess(facts, part, standing.surroundings)
         parts.append(part)
         guards.extend(each)
         whole.append(worst)
-    settled = [_settle(part, standing.chain) for part in parts]
+    found = [settle(part.units, [resolve_chain(standing.chain, unit) for unit in part.units]) for part in parts]
     return Weighed(
         request=request,
         units=tuple(unit for part in parts for unit in part.units),
-        findings=tuple(finding for one in settled for finding in one.findings),
+        findings=tuple(finding for one in found for finding in one.findings),
         dangers=tuple(guards),
         danger=max(whole, key=lambda assessment: assessment.danger.rank),
         version=standing.version,
@@ -228,13 +231,15 @@ def begin(request: Request, standing: Standing) -> Decided | AskJudge | AskHuman
         return Decided(weighed, final)
     if request.facts is None or request.floor:
         return AskHuman(weighed, f"{request.floor}, so a person must look")
-    human_only = _human_only(weighed)
-    if human_only is not None:
-        return AskHuman(weighed, f"rule ask {ref(human_only)} is for a person alone", only_human=True)
+    kept = _human_only(weighed)
+    if kept:
+        return AskHuman(weighed, f"{kept} is for a person alone", only_human=True)
     taught = _session_rules(weighed, standing)
     if taught is not None:
         return Decided(weighed, taught)
     left = _left(weighed, standing)
+    if not left:
+        return AskHuman(weighed, "nothing in it can be ruled on")
     if all(_is_free_read(weighed, at) for at in left):
         return Decided(weighed, _by_guard(weighed, Outcome.APPROVED, _worst(weighed, left)))
     why = _why(weighed, left)
@@ -261,7 +266,7 @@ def after_judge(asked: AskJudge, opinion: Opinion, standing: Standing) -> Decide
             return AskHuman(weighed, f"the judge is silent ({opinion.code}); {asked.why}", opinion=opinion)
         case Verdict(choice=Choice.ALLOW, risk=Risk.LOW, manipulation=False):
             left = _left(weighed, standing)
-            if all(_judge_may_allow(weighed, at, opinion, standing) for at in left):
+            if left and all(_judge_may_allow(weighed, at, opinion, standing) for at in left):
                 return Decided(weighed, _by_judge(weighed, opinion, Outcome.APPROVED))
             return AskHuman(weighed, f"the judge may not allow this class alone; {asked.why}", opinion=opinion)
         case Verdict(choice=Choice.REJECT, risk=Risk.CRITICAL):
@@ -318,10 +323,6 @@ def _texts(request: Request) -> list[Facts]:
     return [Facts(surface=request.surface, values=(text,)) for text in shown]
 
 
-def _settle(part: Breakdown, chain: Sequence[Ruleset]) -> Settled:
-    return settle(part.units, tuple(resolve_chain(chain, unit) for unit in part.units))
-
-
 def _recorded(weighed: Weighed) -> Decision | None:
     """Stage one: a recorded deny is final, then certain catastrophe, then an allow of everything."""
     for finding in weighed.findings:
@@ -333,10 +334,12 @@ def _recorded(weighed: Weighed) -> Decision | None:
     request = weighed.request
     if weighed.open or request.facts is None or request.floor:
         return None
-    spoke = [finding for finding in weighed.findings if finding.speaks]
-    if not spoke:
-        return None
-    return _by_rule(weighed, Outcome.APPROVED, next((one for one in spoke if one.rule is not None), spoke[0]))
+    spoke = [
+        finding
+        for unit, finding in zip(weighed.units, weighed.findings, strict=True)
+        if finding.speaks and not unit.auxiliary
+    ]
+    return _by_rule(weighed, Outcome.APPROVED, spoke[0]) if spoke else None
 
 
 def _is_named(finding: Finding) -> bool:
@@ -344,12 +347,14 @@ def _is_named(finding: Finding) -> bool:
     return finding.action is Action.ALLOW and finding.rule is not None and finding.rule.is_exact
 
 
-def _human_only(weighed: Weighed) -> Rule | None:
+def _human_only(weighed: Weighed) -> str:
+    """Give what keeps the request from session rules and judge, in words; empty when nothing does."""
     for at in weighed.open:
-        rule = weighed.findings[at].rule
-        if rule is not None and rule.only_human:
-            return rule
-    return None
+        finding = weighed.findings[at]
+        if finding.is_for_the_human:
+            origin = finding.default.origin if finding.default else ""
+            return f"rule ask {ref(finding.rule)}" if finding.rule else f"the default at {origin}"
+    return ""
 
 
 def _session_rules(weighed: Weighed, standing: Standing) -> Decision | None:
@@ -379,8 +384,10 @@ def _left(weighed: Weighed, standing: Standing) -> tuple[int, ...]:
 
 
 def _is_free_read(weighed: Weighed, at: int) -> bool:
-    """Say whether a unit is read-only and no rule of the operator's asks about it."""
-    return weighed.dangers[at].danger is Danger.READ_ONLY and weighed.findings[at].is_silence
+    """Say whether a unit is read-only and neither a rule nor the surface's own default asks about it."""
+    finding = weighed.findings[at]
+    said = finding.rule is not None or finding.note or (finding.default and not is_every(finding.default.surface))
+    return weighed.dangers[at].danger is Danger.READ_ONLY and not said
 
 
 def _may_judge(weighed: Weighed, at: int, standing: Standing) -> bool:

@@ -1,25 +1,26 @@
 """What was ever decided: at most one decision for a request, for ever.
 
-Lives here: the daemon's memory of decided keys, filled by replay at start. Never here: the journal it comes from.
+Lives here: the daemon's view of decided keys: what the journal replayed, and what was decided since. Never here: the
+journal itself.
 
-A decided key whose answer may not have reached its requester keeps that answer, so that a crash repeats it and nobody
-is asked twice. A delivered key keeps only a hash.
+A decided key whose answer may not have reached its requester keeps that answer, so that after a crash it is published
+again and nobody is asked twice. A delivered key is only remembered as spent.
 """
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from fwdperm.journal.state import State, key_hash
 from fwdperm.seat.queue import Closed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 Key = tuple[str, str]
 
-WHO_KEPT = 10_000
+KEPT: Final = 10_000
 """Deciders remembered in words for late answers; the journal remembers all."""
 
 
@@ -36,50 +37,54 @@ class Undelivered:
     response: Mapping[str, Any] = field(hash=False)
 
 
-def key_hash(key: Key) -> bytes:
-    """Give 16 bytes that stand for a key: enough that no two of them ever meet by chance."""
-    inbox, request_id = key
-    return hashlib.blake2b(f"{len(inbox)}:{inbox}{request_id}".encode(errors="surrogatepass"), digest_size=16).digest()
-
-
 class Ledger:
     """Decided keys.
 
     Args:
-        decided: Hashes of every key that was ever decided.
-        undelivered: Answers of decided keys that were not delivered when the last daemon ended.
+        state: What the journal adds up to; it moves along with every commit.
     """
 
-    def __init__(
-        self, decided: Iterable[bytes] = (), undelivered: Mapping[Key, Undelivered] | None = None
-    ) -> None:
-        self._decided = set(decided)
-        self._undelivered = dict(undelivered or {})
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._spent: set[bytes] = set()
+        self._undelivered: dict[Key, Undelivered] = {}
+        self._delivered: dict[Key, None] = {}
         self._who: dict[Key, Closed] = {}
 
     def is_decided(self, key: Key) -> bool:
-        """Say whether the key was ever decided."""
-        return key_hash(key) in self._decided
+        """Say whether the key was ever decided, whether or not the disk took the record."""
+        return self._state.is_decided(*key) or key_hash(*key) in self._spent
 
     def undelivered(self, key: Key) -> Undelivered | None:
         """Give the recorded answer of a key whose requester may not have it."""
-        return self._undelivered.get(key)
+        if key in self._delivered:
+            return None
+        here = self._undelivered.get(key)
+        if here is not None:
+            return here
+        before = self._state.undelivered.get(key)
+        return Undelivered(before.digest, before.response) if before is not None else None
 
     def who(self, key: Key) -> Closed | None:
         """Say who decided, for a person who comes too late."""
         known = self._who.get(key)
         if known is None and self.is_decided(key):
-            return Closed(how="decided earlier; see `fwdperm why`")
+            return Closed(how="decided by an earlier run; `fwdperm why ID` has the record")
         return known
 
     def decide(self, key: Key, digest: str, response: Mapping[str, Any], *, by: Closed) -> None:
         """Take a decision."""
-        self._decided.add(key_hash(key))
+        self._spent.add(key_hash(*key))
         self._undelivered[key] = Undelivered(digest, response)
         self._who[key] = by
-        while len(self._who) > WHO_KEPT:
+        while len(self._who) > KEPT:
             del self._who[next(iter(self._who))]
 
     def deliver(self, key: Key) -> None:
         """Take that the answer can be seen and the request is gone."""
         self._undelivered.pop(key, None)
+        self._delivered[key] = None
+        if len(self._delivered) > KEPT:
+            # The journal's state drops a key with the commit after its delivery; then this memory may go.
+            self._delivered = {one: None for one in self._delivered if one in self._state.undelivered}
+            self._spent = {one for one in self._spent if one not in self._state.spent}

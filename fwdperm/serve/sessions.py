@@ -7,7 +7,7 @@ ancestors; they never add an allow. Never here: a ruleset, a file.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fwdperm.settings import ROUTE_HOPS
@@ -16,30 +16,8 @@ from fwdperm.wire.proof import is_same_digest, prove
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from fwdperm.recorded import RecordedSession
     from fwdperm.wire.request import Request
-
-
-@dataclass(frozen=True, slots=True)
-class KnownSession:
-    """A session that `fwdperm run` recorded: the operator's word.
-
-    Attributes:
-        session: Its id.
-        parent: The session whose inbox it asks.
-        agent: Its agent name.
-        cwd: Its working directory, absolute.
-        token: The secret its process was started with.
-        ruleset: Path of its recorded ruleset; empty when it has none.
-        ended: True once its process is gone.
-    """
-
-    session: str
-    parent: str
-    agent: str = ""
-    cwd: str = ""
-    token: str = field(default="", repr=False)
-    ruleset: str = ""
-    ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +33,7 @@ class Place:
 
     session: str
     agent: str = ""
-    known: KnownSession | None = None
+    known: RecordedSession | None = None
     trusted: bool = False
 
 
@@ -63,13 +41,20 @@ class Sessions:
     """The tree of sessions: recorded ones, and edges that requests claimed."""
 
     def __init__(self) -> None:
-        self._known: dict[str, KnownSession] = {}
+        self._known: dict[str, RecordedSession] = {}
+        self._running: frozenset[str] = frozenset()
         self._claimed: dict[str, str] = {}
         self._agents: dict[str, str] = {}
 
-    def record(self, known: Iterable[KnownSession]) -> None:
-        """Replace what is recorded."""
+    def record(self, known: Iterable[RecordedSession], *, running: Iterable[str]) -> None:
+        """Replace what is recorded.
+
+        Args:
+            known: Every recorded session, ended ones included: what they denied still holds for children they left.
+            running: Ids of those whose launcher lives. Only they can prove themselves.
+        """
         self._known = {one.session: one for one in known}
+        self._running = frozenset(running)
 
     def see(self, request: Request) -> bool:
         """Take the edge a request claims: its session asks in this inbox. The first claim for a session stays.
@@ -88,7 +73,7 @@ class Sessions:
         if agent:
             self._agents.setdefault(session, agent)
 
-    def known(self, session: str) -> KnownSession | None:
+    def known(self, session: str) -> RecordedSession | None:
         """Give what was recorded of a session."""
         return self._known.get(session)
 
@@ -101,6 +86,12 @@ class Sessions:
         known = self._known.get(session)
         return known.agent if known is not None else self._agents.get(session, "")
 
+    def state(self, session: str) -> str:
+        """Say `running` or `ended` of a recorded session; empty for one that is not on record."""
+        if session not in self._known:
+            return ""
+        return "running" if session in self._running else "ended"
+
     def is_proven(self, request: Request) -> bool:
         """Say whether a request carries the proof that its process was started by `fwdperm run` for this session.
 
@@ -108,7 +99,7 @@ class Sessions:
         closed: the request is then served as a claim.
         """
         known = self._known.get(request.session)
-        if known is None or known.ended or known.parent != request.inbox:
+        if known is None or request.session not in self._running or known.parent != request.inbox:
             return False
         facts = request.facts
         if not known.token or not request.proof or facts is None:

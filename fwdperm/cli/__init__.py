@@ -1,0 +1,17 @@
+"""The command line: one module per family of commands, and the options they share.
+
+Lives here: reading arguments, and words for people. Never here: a decision.
+
+Exit codes: 0 allow or ok, 1 internal, 2 usage, 3 config invalid, 4 nobody serving, 5 unknown id, 6 already decided,
+7 tests differ, 8 audit broken, 10 rejected, 11 expired, 12 would ask, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+
+def main() -> int:
+    """Run the command line and give its exit code."""
+    from fwdperm.cli.main import app  # noqa: PLC0415 - typer loads when a command runs, not when a name is looked up
+
+    app()
+    return 0

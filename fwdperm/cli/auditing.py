@@ -1,0 +1,186 @@
+"""`fwdperm audit tail|query|verify|export`: reading the journal.
+
+Lives here: four commands over `journal/`. They open nothing for writing.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from fwdperm.cli.common import AsJson, Exit, Quiet, Root, Setting, emit, fail, say, tell
+from fwdperm.errors import FwdpermError
+from fwdperm.journal.filters import Filter
+from fwdperm.journal.query import export, follow, query, tail
+from fwdperm.journal.verify import verify
+from fwdperm.wire.shown import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from fwdperm.journal.line import Line
+
+_SPAN = re.compile(r"(\d+)(s|m|h|d)")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+Since = Annotated[str, typer.Option("--since", help="90s, 30m, 12h, 7d ago, or an ISO time.")]
+Until = Annotated[str, typer.Option("--until", help="The same; lines before it.")]
+Session = Annotated[str, typer.Option("--session", help="The requester's session.")]
+Agent = Annotated[str, typer.Option("--agent", help="The requester's agent.")]
+Surface = Annotated[str, typer.Option("--surface", help="What kind of thing.")]
+OutcomeOption = Annotated[str, typer.Option("--outcome", help="approved or denied.")]
+StageOption = Annotated[str, typer.Option("--stage", help="rule, session_rule, guard, judge, human or nobody.")]
+Kind = Annotated[str, typer.Option("--kind", help="asked, replied, decided, ...")]
+Id = Annotated[str, typer.Option("--id", help="The request's id.")]
+Text = Annotated[str, typer.Option("--text", help="Stands anywhere in the line.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    audit = typer.Typer(help="Read and check the journal.", no_args_is_help=True, rich_markup_mode=None)
+    audit.command("tail")(tail_command)
+    audit.command("query")(query_command)
+    audit.command("verify")(verify_command)
+    audit.command("export")(export_command)
+    app.add_typer(audit, name="audit")
+
+
+def tail_command(
+    lines: Annotated[int, typer.Option("-n", "--lines", min=0, help="How many.")] = 20,
+    following: Annotated[bool, typer.Option("-f", "--follow", help="Go on as lines come.")] = False,
+    root: Root = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the last lines of the journal."""
+    setting = Setting.of(root)
+    directory = setting.state / "journal"
+    try:
+        last = tail(directory, lines)
+        _print(last, as_json=as_json)
+        if following:
+            after = last[-1].seq if last else 0
+            ongoing = follow(directory, after=after, pause=lambda: time.sleep(0.2), stop=lambda: False)
+            _print(ongoing, as_json=as_json)
+    except (FwdpermError, OSError) as error:
+        fail(str(error), Exit.INTERNAL)
+    except KeyboardInterrupt:
+        raise typer.Exit(Exit.INTERRUPTED) from None
+
+
+def query_command(
+    since: Since = "",
+    until: Until = "",
+    session: Session = "",
+    agent: Agent = "",
+    surface: Surface = "",
+    outcome: OutcomeOption = "",
+    stage: StageOption = "",
+    kind: Kind = "",
+    request_id: Id = "",
+    text: Text = "",
+    root: Root = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the lines that match; several options must all hold."""
+    setting = Setting.of(root)
+    wanted = Filter(
+        since_ms=_when(since),
+        until_ms=_when(until),
+        session=session,
+        agent=agent,
+        surface=surface,
+        outcome=outcome,
+        stage=stage,
+        kind=kind,
+        id=request_id,
+        text=text,
+    )
+    try:
+        _print(query(setting.state / "journal", wanted), as_json=as_json)
+    except (FwdpermError, OSError) as error:
+        fail(str(error), Exit.INTERNAL)
+
+
+def verify_command(root: Root = None, as_json: AsJson = False, quiet: Quiet = False) -> None:
+    """Check the whole journal: edits, insertions, deletions, gaps. Exit 8 when anything is not as it was written."""
+    setting = Setting.of(root)
+    try:
+        found = verify(setting.state / "journal")
+    except (FwdpermError, OSError) as error:
+        fail(str(error), Exit.INTERNAL)
+    if as_json:
+        body = {
+            "sound": found.is_sound,
+            "lines": found.lines,
+            "first": found.first,
+            "last": found.last,
+            "hash": found.hash,
+            "findings": [str(one) for one in found.findings],
+            "notes": [str(one) for one in found.notes],
+        }
+        emit("verification", body)
+    else:
+        tell(*(f"note: {one}" for one in found.notes), quiet=quiet)
+        say(*(f"BROKEN {shown(str(one))}" for one in found.findings))
+        if found.is_sound:
+            say(f"sound: {found.lines} lines in {found.segments} segments, up to {found.last}, hash {found.hash[:16]}")
+        else:
+            say(f"{found.found} findings in {found.lines} lines; keep a copy before anything else writes here")
+    raise typer.Exit(Exit.OK if found.is_sound else Exit.BROKEN)
+
+
+def export_command(
+    form: Annotated[str, typer.Option("--format", help="csv or jsonl.")] = "csv",
+    since: Since = "",
+    root: Root = None,
+) -> None:
+    """Write the journal to standard output as a table or as JSON lines."""
+    if form not in ("csv", "jsonl"):
+        fail(f"unknown format `{form}`, expected csv or jsonl", Exit.USAGE)
+    chosen: Literal["csv", "jsonl"] = "csv" if form == "csv" else "jsonl"
+    setting = Setting.of(root)
+    try:
+        export(query(setting.state / "journal", Filter(since_ms=_when(since))), sys.stdout, form=chosen)
+    except (FwdpermError, OSError) as error:
+        fail(str(error), Exit.INTERNAL)
+
+
+def _print(lines: Iterable[Line], *, as_json: bool) -> None:
+    for line in lines:
+        if as_json:
+            emit("journal-line", {"seq": line.seq, "at": line.at, "kind": line.kind, "data": dict(line.data)})
+        else:
+            say(_sentence(line))
+
+
+def _sentence(line: Line) -> str:
+    """Give one line for a person: when, what, who, why. Every text is shown escaped."""
+    data = line.data
+    when = datetime.fromtimestamp(line.at / 1000, tz=UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    values = data.get("values")
+    value = str(values[0]) if isinstance(values, list) and values else ""
+    what = {"decided": f"{data.get('outcome', 'denied')}/{data.get('stage', 'nobody')}"}.get(line.kind, line.kind)
+    who = "/".join(str(data[name]) for name in ("inbox", "id") if data.get(name))
+    said = data.get("reason") or data.get("why") or data.get("feedback") or data.get("reply") or ""
+    subject = f"{data['surface']} `{shown(value)[:120]}`" if data.get("surface") else ""
+    parts = (f"{line.seq:>6}", when, f"{what:<20}", shown(who), subject, shown(str(said))[:200])
+    return "  ".join(part for part in parts if part)
+
+
+def _when(text: str) -> int:
+    """Read a time as epoch milliseconds; 0 for none. Ends the command when it is no time."""
+    if not text:
+        return 0
+    span = _SPAN.fullmatch(text)
+    if span:
+        return int((time.time() - int(span[1]) * _SECONDS[span[2]]) * 1000)
+    try:
+        made = datetime.fromisoformat(text)
+    except ValueError:
+        fail(f"`{text}` is no time; write 30m, 12h, 7d or 2026-01-31T12:00", Exit.USAGE)
+    return int(made.astimezone().timestamp() * 1000)

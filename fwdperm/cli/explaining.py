@@ -1,0 +1,198 @@
+"""`fwdperm explain`: what would happen to a request, and which line of which file says so.
+
+Lives here: the command, and the fast path over a file of past requests. Never here: the explanation itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fwdperm.cli.common import AsJson, Config, Exit, Quiet, Root, Setting, emit, fail, say
+from fwdperm.errors import ChildError
+from fwdperm.settings import VALUE_CHARS, VALUES
+from fwdperm.wire.request import Facts, Request
+
+if TYPE_CHECKING:
+    from fwdperm.decide import Standing
+    from fwdperm.rules.ruleset import Ruleset
+    from fwdperm.serve.rulebook import Rulebook
+
+_CODES = {"allow": Exit.OK, "deny": Exit.REJECTED, "ask": Exit.WOULD_ASK}
+_ACTIONS = frozenset({"allow", "ask", "deny"})
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command("explain")(explain_command)
+
+
+def explain_command(
+    surface: Annotated[str, typer.Option("--surface", help="What kind of thing: bash, read, write, mcp, ...")] = "",
+    value: Annotated[list[str] | None, typer.Option("--value", help="The thing; again for other spellings.")] = None,
+    cwd: Annotated[Path | None, typer.Option("--cwd", help="Where it is meant (default: here).")] = None,
+    agent: Annotated[str, typer.Option("--agent", help="As if this agent asked.")] = "",
+    file: Annotated[Path | None, typer.Option("--file", help="A file of requests, one JSON object a line.")] = None,
+    root: Root = None,
+    config: Config = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Walk a request through the rules and name the deciding one, with file and line.
+
+    Exit 0 allow, 10 deny, 12 ask. With --file each line's answer is one JSON object, and the exit code is 0.
+    """
+    from fwdperm.explain import as_json as to_json  # noqa: PLC0415 - only this command needs the parser
+    from fwdperm.explain import as_lines, explain  # noqa: PLC0415 - as above
+
+    setting = Setting.of(root, config)
+    if file is not None:
+        _explain_file(file, setting)
+        return
+    if not surface or not value:
+        fail("name what to explain: --surface bash --value 'git push', or --file requests.jsonl", Exit.USAGE)
+    where = os.path.abspath(cwd or Path.cwd())  # noqa: PTH100 - links stay as typed
+    facts = Facts(surface, tuple(value), cwd=where, home=os.path.expanduser("~"))  # noqa: PTH111 - text, not a Path
+    request = _request(facts, agent=agent)
+    explained = explain(request, _recorded(setting, request))
+    if as_json:
+        emit("explanation", to_json(explained))
+    elif not quiet:
+        say(*as_lines(explained))
+    raise typer.Exit(_CODES[str(explained.action)])
+
+
+def _request(facts: Facts, *, agent: str = "", request_id: str = "explained") -> Request:
+    return Request(request_id, digest="", inbox="root", session="explained", agent=agent, facts=facts)
+
+
+def _recorded(setting: Setting, request: Request) -> Standing:
+    """Give the standing that the daemon of this root would use, with this directory as its workspace."""
+    workspace = request.facts.cwd if request.facts else ""
+    return _open(setting, workspace=workspace).standing(request)
+
+
+def _open(setting: Setting, *, workspace: str) -> Rulebook:
+    from fwdperm.serve.opening import open_rulebook  # noqa: PLC0415 - lines that carry their rules do without it
+
+    return open_rulebook(root=setting.root, state=setting.state, config=setting.config, workspace=workspace)
+
+
+# -- a whole file ----------------------------------------------------------------------------------------------
+
+
+def _explain_file(path: Path, setting: Setting) -> None:
+    """Decide every line of a file, one JSON object in and out each. A line that cannot be read floors to ask."""
+    import gc  # noqa: PLC0415 - only here
+
+    gc.freeze()
+    bulk = _Bulk(setting)
+    try:
+        source = sys.stdin.buffer if str(path) == "-" else path.open("rb")
+    except OSError as error:
+        fail(f"cannot read `{path}`: {error.strerror}", Exit.USAGE)
+    write = sys.stdout.write
+    dump = json.JSONEncoder(separators=(",", ":")).encode
+    with source:
+        for number, line in enumerate(source, start=1):
+            if line.strip():
+                write(dump(bulk.decide(line, number=number)) + "\n")
+
+
+class _Bulk:
+    """Decides lines; rulesets that lines carry are composed once each."""
+
+    def __init__(self, setting: Setting) -> None:
+        from fwdperm.explain import as_json, explain  # noqa: PLC0415 - the parser is loaded when it is needed
+
+        self._setting = setting
+        self._explain = explain
+        self._as_json = as_json
+        self._rulebooks: dict[str, Rulebook] = {}
+        self._compose = lru_cache(maxsize=1024)(_compose)
+
+    def decide(self, line: bytes, *, number: int) -> dict[str, Any]:
+        """Decide one line."""
+        name: Any = number
+        try:
+            row = json.loads(line)
+            name = row.get("id", number) if isinstance(row, dict) else number
+            request, rules = _read_row(row)
+            explained = self._explain(request, self._standing(request, rules, home=str(row.get("home") or "")))
+        except (ValueError, RecursionError, ChildError) as error:
+            reason = f"line {number} cannot be used: {str(error)[:200]}"
+            return {"id": name, "action": "ask", "stage": "human", "rule": None, "units": [], "reason": reason}
+        return {"id": name, **self._as_json(explained)}
+
+    def _standing(self, request: Request, rules: str, *, home: str) -> Standing:
+        from fwdperm.decide import NothingTaught, Standing  # noqa: PLC0415 - as above
+        from fwdperm.guard import Surroundings  # noqa: PLC0415 - as above
+
+        cwd = request.facts.cwd if request.facts else ""
+        if not rules:
+            book = self._rulebooks.get(cwd)
+            if book is None:
+                book = self._rulebooks[cwd] = _open(self._setting, workspace=cwd)
+            return book.standing(request)
+        around = Surroundings(workspaces=(cwd,) if cwd and cwd != home else (), home=home)
+        return Standing((self._compose(rules, home),), around, NothingTaught())
+
+
+def _read_row(row: Any) -> tuple[Request, str]:
+    """Read one line: its facts, and its own rules as canonical text (empty for the recorded ones)."""
+    if not isinstance(row, dict):
+        raise ChildError("is not a JSON object")
+    surface = row.get("surface")
+    values = row.get("values") if row.get("values") is not None else [row.get("value")]
+    if not isinstance(surface, str) or not isinstance(values, list) or not all(isinstance(v, str) for v in values):
+        raise ChildError("needs `surface` and `value` or `values`, as text")
+    if len(values) > VALUES or any(len(value) > VALUE_CHARS for value in values) or not values:
+        raise ChildError("holds too many values, too long ones, or none")
+    cwd, home = row.get("cwd") or "", row.get("home") or ""
+    if not isinstance(cwd, str) or not isinstance(home, str):
+        raise ChildError("has a `cwd` or `home` that is not text")
+    folds = row.get("foldsCase") is True
+    facts = Facts(surface, tuple(values), cwd=cwd, home=home, folds_case=folds)
+    layers = row.get("layers")
+    if layers is None:
+        layers = [row["rules"]] if row.get("rules") is not None else None
+    own = "" if layers is None else json.dumps(layers)
+    return _request(facts, request_id=str(row.get("id", ""))), own
+
+
+def _compose(text: str, home: str) -> Ruleset:
+    """Compose the layers that a line carries: `[[surface, pattern, action], ...]` each."""
+    from fwdperm.rules.mode import Mode  # noqa: PLC0415 - as above
+    from fwdperm.rules.ruleset import Ruleset  # noqa: PLC0415 - as above
+
+    return Ruleset.compose(
+        [_layer(rows, number) for number, rows in enumerate(json.loads(text))], home=home, mode=Mode.JUDGE
+    )
+
+
+def _layer(rows: Any, number: int) -> Any:
+    from fwdperm.rules.layer import Layer, Problem, broken_layer  # noqa: PLC0415 - as above
+    from fwdperm.rules.rule import Action, LayerKind, Origin, Rule  # noqa: PLC0415 - as above
+
+    name = f"layer {number}"
+    if isinstance(rows, dict):
+        rows = rows.get("rules")
+    if not isinstance(rows, list):
+        return broken_layer(LayerKind.INLINE, name, problems=[Problem(name, 0, "is not a list of rules")])
+    rules: list[Rule] = []
+    problems: list[Problem] = []
+    for index, row in enumerate(rows):
+        if not isinstance(row, list) or len(row) < 3 or not all(isinstance(part, str) for part in row[:3]):  # noqa: PLR2004 - surface, pattern, action
+            return broken_layer(LayerKind.INLINE, name, problems=[Problem(name, index, "holds what is no rule")])
+        surface, pattern, action = row[:3]
+        if action not in _ACTIONS:
+            problems.append(Problem(name, index, f"unknown action `{action}`, expected allow, ask or deny"))
+        made = Action(action) if action in _ACTIONS else Action.ASK
+        rules.append(Rule(surface, pattern, made, Origin(LayerKind.INLINE, f"{name} rule {index + 1}")))
+    return Layer(LayerKind.INLINE, name, rules=tuple(rules), problems=tuple(problems))

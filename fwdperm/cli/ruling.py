@@ -1,0 +1,148 @@
+"""`fwdperm init`, `trust`, `check`: writing and looking after rulesets.
+
+Lives here: three commands. Never here: what a rule means.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fwdperm.cli.common import AsJson, Config, Exit, Quiet, Root, Setting, emit, fail, say, tell
+from fwdperm.errors import EnvironmentFailure
+from fwdperm.rules.layer import Problem, Severity
+from fwdperm.rules.rule import LayerKind
+from fwdperm.rules.toml_file import read_config
+from fwdperm.rules.trust import TrustStore
+
+STARTER = """\
+# fwdperm: what subagents may do without asking you.
+#
+# Within one surface the LAST rule that matches wins, so write the general first and the special after it.
+# `*` is any run of characters, `?` exactly one; a trailing ` *` also matches the bare command.
+# A command line is taken apart: every command in it must be allowed, wherever it hides.
+# Try it: fwdperm explain --surface bash --value 'git status && rm -rf build'
+
+# What happens to questions while nobody is there to answer: "hold" waits for the deadline, "reject" denies at once.
+unattended = "hold"
+
+[rules]
+"*" = "ask"                      # whatever no rule below covers reaches you
+
+[rules.bash]
+"git status *" = "allow"
+"git diff *" = "allow"
+"git log *" = "allow"
+"git push *" = "ask"
+"git push --force *" = { action = "deny", reason = "open a pull request instead" }
+"ls *" = "allow"
+"rg *" = "allow"
+"pwd" = "allow"
+"sudo *" = { action = "deny", reason = "nothing here needs root" }
+
+[rules.path_read]                # what commands read; speaks only when a rule matches
+"*.env" = "deny"
+"~/.ssh/*" = "deny"
+
+[rules.write]
+"*.md" = "allow"
+
+# Rules for one agent; they stand behind the rules above. A name that is only claimed can narrow, never widen.
+# [agents.reviewer.rules.write]
+# "*" = "deny"
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command("init")(init_command)
+    app.command("trust")(trust_command)
+    app.command("check")(check_command)
+
+
+def init_command(config: Config = None, root: Root = None, quiet: Quiet = False) -> None:
+    """Write a commented starter ruleset, and say what to do next. Never overwrites one."""
+    setting = Setting.of(root, config)
+    path = setting.config
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(STARTER)
+        path.chmod(0o600)
+    except FileExistsError:
+        fail(f"`{path}` exists and was left as it is; edit it, then run `fwdperm check`", Exit.USAGE)
+    except OSError as error:
+        fail(f"cannot write `{path}`: {error.strerror}", Exit.INTERNAL)
+    say(str(path))
+    tell(
+        f"wrote `{path}`; read it and make it yours",
+        "next: `fwdperm serve` in a terminal of its own, then in another:",
+        "      fwdperm ask --surface bash --value 'git status'",
+        quiet=quiet,
+    )
+
+
+def trust_command(
+    file: Annotated[Path, typer.Argument(help="A project's ruleset that you have read.")],
+    revoke: Annotated[bool, typer.Option("--revoke", help="Take the trust back.")] = False,
+    root: Root = None,
+    quiet: Quiet = False,
+) -> None:
+    """Let a project's ruleset allow, as long as its content stays exactly as it is now."""
+    setting = Setting.of(root)
+    store = TrustStore(setting.state / "trust.json")
+    try:
+        if revoke:
+            known = store.revoke(file)
+            tell(f"`{file}` is not trusted {'any more' if known else 'and was not before'}", quiet=quiet)
+            return
+        content = file.read_bytes()
+        problems = read_config(content, file=str(file), kind=LayerKind.PROJECT, settings=frozenset()).problems
+        errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+        if errors:
+            tell(*map(str, errors))
+            fail("a ruleset with errors is not trusted", Exit.CONFIG)
+        store.trust(file, digest=hashlib.sha256(content).hexdigest())
+    except OSError as error:
+        fail(f"cannot read `{file}`: {error.strerror}", Exit.USAGE)
+    except EnvironmentFailure as error:
+        fail(str(error), Exit.INTERNAL)
+    tell(f"trusted `{file}` as it is now; any edit takes that back", quiet=quiet)
+
+
+def check_command(
+    file: Annotated[Path | None, typer.Argument(help="A ruleset (default: the user's).")] = None,
+    config: Config = None,
+    root: Root = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Say what is wrong or doubtful in a ruleset, with file and line. Exit 3 when a daemon would not start with it."""
+    from fwdperm.rules.lint import lint  # noqa: PLC0415 - only here
+    from fwdperm.serve.config import read_settings  # noqa: PLC0415 - only here
+
+    path = file or Setting.of(root, config).config
+    try:
+        read = read_config(path.read_bytes(), file=str(path), kind=LayerKind.USER)
+    except OSError as error:
+        fail(f"cannot read `{path}`: {error.strerror}; `fwdperm init` writes a starter", Exit.CONFIG)
+    _, wrong = read_settings(read)
+    layers = (read.layer, *(section.layer for section in read.agents.values()))
+    doubtful = lint(layers)
+    problems: list[Problem] = [*read.problems, *wrong, *doubtful]
+    errors = [problem for problem in problems if problem.severity is Severity.ERROR]
+    if as_json:
+        rows = [
+            {"file": one.file, "line": one.line, "severity": str(one.severity), "message": one.message}
+            | ({"remedy": one.remedy} if one.remedy else {})
+            for one in problems
+        ]
+        emit("check", {"problems": rows, "loads": not errors})
+    else:
+        say(*(f"{one.severity}: {one}" for one in problems))
+        rules = sum(len(layer.rules) for layer in layers)
+        tell(f"{rules} rules, {len(errors)} errors, {len(problems) - len(errors)} warnings", quiet=quiet)
+    raise typer.Exit(Exit.CONFIG if errors else Exit.OK)

@@ -1,0 +1,124 @@
+"""`fwdperm serve`, `run`, `simulate`: the daemon, a child of it, and the whole thing as a demonstration.
+
+Lives here: three commands. Never here: the daemon itself (`serve/`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fwdperm.cli.common import Config, Exit, NoColor, Quiet, Root, Setting, Verbose, fail, tell
+from fwdperm.errors import ChildError, EnvironmentFailure, OperatorError
+from fwdperm.places import ROOT_SESSION
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command("serve")(serve_command)
+    app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run_command)
+    app.command("simulate")(simulate_command)
+
+
+def serve_command(
+    session: Annotated[list[str] | None, typer.Option("--session", help="An inbox to make at once; repeat.")] = None,
+    workspace: Annotated[
+        Path | None, typer.Option("--workspace", help="The directory you vouch for (default: here).")
+    ] = None,
+    once: Annotated[bool, typer.Option("--once", help="End as soon as nothing waits.")] = False,
+    no_prompt: Annotated[bool, typer.Option("--no-prompt", help="Do not ask on this terminal.")] = False,
+    standby: Annotated[bool, typer.Option("--standby", help="Wait until the present daemon ends, then serve.")] = False,
+    several_uids: Annotated[bool, typer.Option("--several-uids", help="Children run as other users.")] = False,
+    root: Root = None,
+    config: Config = None,
+    no_color: NoColor = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Serve every inbox of the tree; ask you on this terminal, if it is one.
+
+    Exit 3 when a ruleset or setting has an error: nothing is served wider than before.
+    """
+    from fwdperm.serve.daemon import serve  # noqa: PLC0415 - the daemon is loaded by its own command only
+    from fwdperm.serve.logs import configure  # noqa: PLC0415 - as above
+    from fwdperm.serve.parts import Options, build  # noqa: PLC0415 - as above
+
+    configure(-1 if quiet else verbose)
+    setting = Setting.of(root, config)
+    if setting.config_is_named and not setting.config.exists():
+        fail(f"config `{setting.config}` does not exist; `fwdperm init --config FILE` writes one", Exit.CONFIG)
+    options = Options(
+        root=setting.root,
+        state=setting.state,
+        config=setting.config,
+        workspace=os.path.abspath(workspace or Path.cwd()),  # noqa: PTH100 - links stay as the operator wrote them
+        sessions=tuple(session or (ROOT_SESSION,)),
+        asks_here=not no_prompt,
+        has_colour=not no_color,
+        standby=standby,
+        several_uids=several_uids,
+    )
+    try:
+        parts = build(options)
+    except OperatorError as error:
+        fail(str(error), Exit.CONFIG)
+    except (EnvironmentFailure, ChildError) as error:
+        fail(str(error), Exit.INTERNAL)
+    tell(f"fwdperm serves `{setting.root}`; stop it with Ctrl-C", quiet=quiet)
+    asyncio.run(serve(parts, once=once))
+
+
+def run_command(
+    context: typer.Context,
+    session: Annotated[str, typer.Option("--session", help="The child's session id.")],
+    parent: Annotated[str, typer.Option("--parent", help="Whose inbox it asks (default: this session).")] = "",
+    agent: Annotated[str, typer.Option("--agent", help="Its agent name.")] = "",
+    ruleset: Annotated[Path | None, typer.Option("--ruleset", help="Its recorded ruleset.")] = None,
+    cwd: Annotated[Path | None, typer.Option("--cwd", help="Its working directory (default: here).")] = None,
+    root: Root = None,
+) -> None:
+    """Start a child that can ask: fwdperm run --session build --agent worker -- claude -p '...'
+
+    The session, its parent, agent, directory and ruleset go on record; the child gets the variables it needs.
+    """
+    from fwdperm.launch import run  # noqa: PLC0415 - only here
+
+    if not context.args:
+        fail("name the command to run after `--`", Exit.USAGE)
+    setting = Setting.of(root)
+    try:
+        code = run(
+            context.args,
+            session=session,
+            parent=parent or None,
+            agent=agent,
+            ruleset=ruleset,
+            cwd=cwd,
+            root=setting.root,
+            state=setting.state,
+            env=os.environ,
+        )
+    except OperatorError as error:
+        fail(str(error), Exit.CONFIG if error.file else Exit.USAGE)
+    except ChildError as error:
+        fail(str(error), Exit.USAGE)
+    except EnvironmentFailure as error:
+        fail(str(error), Exit.INTERNAL)
+    raise typer.Exit(code)
+
+
+def simulate_command(
+    no_prompt: Annotated[bool, typer.Option("--no-prompt", help="Answer by script even on a terminal.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show the main job: a daemon, a real tree of child processes, questions that reach you, answers that reach them.
+
+    Without a terminal a script answers. Nothing is left behind.
+    """
+    from fwdperm.testing.demonstration import demonstrate  # noqa: PLC0415 - only here
+
+    raise typer.Exit(demonstrate(by_script=no_prompt, quiet=quiet))

@@ -1,0 +1,186 @@
+"""`fwdperm status`, `tree`, `why`, `schema`: what is going on, and what files mean.
+
+Lives here: four commands. They read the daemon's status file, the journal and the models; they change nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Annotated, Any
+
+import typer
+
+from fwdperm.cli.common import AsJson, Exit, Root, Setting, emit, fail, say
+from fwdperm.errors import FwdpermError
+from fwdperm.serve.status import Status, read_status
+from fwdperm.wire.shown import shown
+
+_FRESH_S = 5.0
+"""Seconds after which a status file means that nobody serves."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command("status")(status_command)
+    app.command("tree")(tree_command)
+    app.command("why")(why_command)
+    app.command("schema")(schema_command)
+
+
+def status_command(root: Root = None, as_json: AsJson = False) -> None:
+    """Show who serves, what waits, what was decided. Exit 4 when nobody serves."""
+    setting = Setting.of(root)
+    status = _status(setting)
+    alive = status is not None and _is_fresh(status)
+    if as_json:
+        emit("status", {"serving": alive, "root": str(setting.root), **(status.as_json() if status else {})})
+    elif status is None or not alive:
+        say(f"nobody serves `{setting.root}`")
+    else:
+        say(*_status_lines(status))
+    raise typer.Exit(Exit.OK if alive else Exit.NOBODY)
+
+
+def tree_command(root: Root = None, as_json: AsJson = False) -> None:
+    """Draw the tree of sessions: who is served, who waits."""
+    setting = Setting.of(root)
+    status = _status(setting)
+    if status is None:
+        fail(f"nobody has served `{setting.root}` yet; start `fwdperm serve`", Exit.NOBODY)
+    alive = _is_fresh(status)
+    if as_json:
+        emit("tree", {"serving": alive, "sessions": [session.as_json() for session in status.sessions]})
+    else:
+        say(*_tree_lines(status))
+        if not alive:
+            fail("nobody serves now; this is how it was last seen", Exit.NOBODY)
+    raise typer.Exit(Exit.OK if alive else Exit.NOBODY)
+
+
+def why_command(
+    request_id: Annotated[str, typer.Argument(metavar="ID", help="A request's id.")],
+    root: Root = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell a request's whole story from the journal: what was asked, who said what, what decided."""
+    from fwdperm.journal.filters import Filter  # noqa: PLC0415 - only here
+    from fwdperm.journal.query import query  # noqa: PLC0415 - only here
+
+    setting = Setting.of(root)
+    try:
+        lines = list(query(setting.state / "journal", Filter(id=request_id)))
+    except (FwdpermError, OSError) as error:
+        fail(str(error), Exit.INTERNAL)
+    if not lines:
+        fail(f"the journal knows no request `{shown(request_id)}`", Exit.UNKNOWN)
+    if as_json:
+        emit("story", {"id": request_id, "lines": [{"kind": one.kind, "at": one.at, **one.data} for one in lines]})
+        return
+    for line in lines:
+        say(*_story(line.kind, dict(line.data), at=line.at))
+
+
+def schema_command(
+    name: Annotated[str, typer.Argument(help="request, response, prompt, reply, heartbeat")] = "",
+) -> None:
+    """Print the JSON Schema of one kind of file."""
+    from fwdperm.wire.schemas import SCHEMAS  # noqa: PLC0415 - only here
+
+    made = SCHEMAS.get(name)
+    if made is None:
+        fail(f"no schema `{shown(name)}`; there are {', '.join(sorted(SCHEMAS))}", Exit.USAGE)
+    sys.stdout.write(json.dumps(made(), indent=2, sort_keys=True) + "\n")
+
+
+# -- drawing ---------------------------------------------------------------------------------------------------
+
+
+def _status(setting: Setting) -> Status | None:
+    try:
+        return read_status(setting.state)
+    except FwdpermError as error:
+        fail(str(error), Exit.INTERNAL)
+
+
+def _is_fresh(status: Status) -> bool:
+    return abs(time.time() * 1000 - status.updated_at) <= _FRESH_S * 1000
+
+
+def _status_lines(status: Status) -> list[str]:
+    stages = ", ".join(f"{stage} {count}" for stage, count in sorted(status.by_stage.items())) or "none yet"
+    lines = [
+        f"serving   {status.root}  (pid {status.pid}, news by {status.doorbell})",
+        f"health    {status.health}",
+        f"sessions  {len(status.sessions)}",
+        f"waiting   {status.waiting}",
+        f"decided   approved {status.approved}, denied {status.denied}  (by {stages})",
+    ]
+    if status.set_aside:
+        lines.append(f"set aside {status.set_aside} files that were no readable request")
+    lines.extend(f"problem   {shown(problem)}" for problem in status.problems)
+    return lines
+
+
+def _tree_lines(status: Status) -> list[str]:
+    """Draw sessions under their parents; one that would be its own ancestor is drawn at the top."""
+    below: dict[str, list[str]] = {}
+    by_id = {session.session: session for session in status.sessions}
+    for session in status.sessions:
+        below.setdefault(session.parent if session.parent in by_id else "", []).append(session.session)
+    lines: list[str] = []
+    drawn: set[str] = set()
+
+    def draw(name: str, indent: str) -> None:
+        if name in drawn:
+            return
+        drawn.add(name)
+        session = by_id[name]
+        marks = [mark for mark in (session.agent and f"agent {shown(session.agent)}", session.state) if mark]
+        waits = f"{session.waiting} waiting" if session.waiting else ""
+        lines.append("  ".join(part for part in (f"{indent}{shown(name)}", *marks, waits) if part))
+        for child in sorted(below.get(name, ())):
+            draw(child, indent + "  ")
+
+    for name in sorted(below.get("", ())):
+        draw(name, "")
+    for name in sorted(by_id):
+        draw(name, "")
+    return lines
+
+
+def _story(kind: str, data: dict[str, Any], *, at: int) -> list[str]:
+    when = time.strftime("%H:%M:%S", time.localtime(at / 1000))
+    match kind:
+        case "asked":
+            return [f"{when}  asked a person: {shown(str(data.get('why', '')))}"]
+        case "replied":
+            said = f": {shown(str(data['feedback']))}" if data.get("feedback") else ""
+            return [f"{when}  {shown(str(data.get('user') or data.get('via')))} replied {data.get('reply')}{said}"]
+        case "verdict":
+            spoke = data.get("verdict") or f"silent ({data.get('failure')})"
+            return [f"{when}  judge {spoke}: {shown(str(data.get('reason', '')))}"]
+        case "decided":
+            return _decided_lines(data, when=when)
+        case _:
+            return [f"{when}  {kind}"]
+
+
+def _decided_lines(data: dict[str, Any], *, when: str) -> list[str]:
+    values = data.get("values") or [""]
+    lines = [
+        f"{when}  {data.get('outcome', 'denied')} by {data.get('stage', 'nobody')} {_text(data, 'by')}".rstrip(),
+        f"          {data.get('surface', '')} `{shown(str(values[0]))}`  in {shown(str(data.get('cwd') or '?'))}",
+        f"          from {shown(str(data.get('session', '')))} in the inbox of {shown(str(data.get('inbox', '')))}",
+        f"          told: {shown(str(data.get('reason', '')))}",
+    ]
+    for unit in data.get("units") or ():
+        rule = unit.get("rule") or {}
+        by = f'  rule "{shown(str(rule.get("pattern", "")))}" {shown(str(rule.get("origin", "")))}' if rule else ""
+        lines.append(f"          {unit.get('action', '-')}  {_text(unit, 'surface')} `{_text(unit, 'text')}`{by}")
+    return lines
+
+
+def _text(data: dict[str, Any], name: str) -> str:
+    return shown(str(data.get(name) or ""))

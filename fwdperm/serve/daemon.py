@@ -1,0 +1,174 @@
+"""The daemon: one loop that turns on every ring, and at least once a second.
+
+Lives here: what happens in which order on a wake-up and on a tick. Never here: building the parts (`wiring.py`), what
+becomes of a letter (`desk.py`).
+
+A turn runs inside the callback of the event that caused it, without a task or a thread: that is most of the latency.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING, Final
+
+import structlog
+
+from fwdperm.inbox.doorbell import open_doorbell
+from fwdperm.settings import SWEEP_S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fwdperm.inbox.health import Doorbell
+    from fwdperm.serve.parts import Parts
+
+log = structlog.get_logger("fwdperm.serve")
+
+REPLIES: Final = ".replies"
+"""Name under which the doorbell rings for an answer file: no session can be called so."""
+SESSIONS: Final = ".sessions"
+"""Name under which it rings for a session that `fwdperm run` recorded."""
+_UNREAD_EVERY: Final = 10
+"""Ticks between looks for answers nobody consumed."""
+
+
+class Daemon:
+    """Serves one root until it is stopped.
+
+    Args:
+        parts: Everything it turns.
+        loop: The loop it runs in.
+        once: Stop as soon as nothing waits.
+    """
+
+    def __init__(self, parts: Parts, *, loop: asyncio.AbstractEventLoop, once: bool = False) -> None:
+        self._parts = parts
+        self._loop = loop
+        self._once = once
+        self._dirty: set[str] = set()
+        self._everything = False
+        self._is_scheduled = False
+        self._ticks = 0
+        self._stopped = asyncio.Event()
+        self._doorbell: Doorbell | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    # -- waking up ---------------------------------------------------------------------------------------------
+
+    def ring(self, name: str | None) -> None:
+        """Take that something changed: in one inbox, among the replies, or (None) anywhere."""
+        if name is None:
+            self._everything = True
+        else:
+            self._dirty.add(name)
+        self.schedule()
+
+    def schedule(self) -> None:
+        """Have a turn soon, once, however many events ask for it."""
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            self._loop.call_soon(self._turn)
+
+    def stop(self, reason: str) -> None:
+        """End after the current turn."""
+        if not self._stopped.is_set():
+            log.info("daemon.stopping", reason=reason)
+            self._stopped.set()
+
+    # -- serving -----------------------------------------------------------------------------------------------
+
+    async def run(self, open_doorbell: Callable[[Callable[[str | None], None]], Doorbell]) -> None:
+        """Serve until stopped. The doorbell is opened first: watch, then list.
+
+        Args:
+            open_doorbell: Opens it, given what to ring.
+        """
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self._loop.add_signal_handler(number, self.stop, signal.Signals(number).name)
+        self._loop.add_signal_handler(signal.SIGHUP, self.ring, None)
+        self._doorbell = open_doorbell(self.ring)
+        for name, part in ((REPLIES, "replies"), (SESSIONS, "sessions")):
+            self._doorbell.watch_directory(self._parts.options.state / part, name)
+        try:
+            self._everything = True
+            self._tick()
+            self._parts.heart.start()
+            self._parts.interfaces.attach(self._parts.desk, loop=self._loop, on_change=self.schedule)
+            self.schedule()
+            await self._stopped.wait()
+        finally:
+            self._close()
+
+    def _turn(self) -> None:
+        """One wake-up: list, read, decide, record, publish. A failure of one part never stops the next turn."""
+        self._is_scheduled = False
+        dirty, self._dirty = self._dirty, set()
+        everything, self._everything = self._everything, False
+        parts = self._parts
+        try:
+            if SESSIONS in dirty or everything:
+                parts.rulebook.reload_sessions()
+            letters = parts.transport.pending(None if everything else dirty - {REPLIES, SESSIONS})
+            parts.desk.receive(letters)
+            if REPLIES in dirty or everything:
+                parts.interfaces.collect(parts.desk, now=self._loop.time())
+            parts.desk.watch_over()
+            parts.desk.flush()
+            parts.interfaces.refresh()
+            parts.trouble = ""
+        except Exception:  # the seam: one turn; nothing was approved that was not recorded
+            log.exception("turn.failed")
+            parts.trouble = "a turn of the loop failed; the log has more"
+        behind = parts.transport.behind()
+        if behind:
+            self._dirty |= behind
+            self.schedule()
+        if self._once and not parts.desk.waiting and not behind:
+            self.stop("nothing waits")
+
+    def _tick(self) -> None:
+        """Once a second: look everywhere, look after the doorbell, the journal, the rules, the heartbeat."""
+        self._timer = self._loop.call_later(SWEEP_S, self._tick)
+        self._ticks += 1
+        parts = self._parts
+        try:
+            self._check_doorbell()
+            if parts.rulebook.reload():
+                parts.desk.reconsider()
+            parts.desk.retry()
+            if self._ticks % _UNREAD_EVERY == 1:
+                parts.desk.sweep_unread()
+            parts.serve_sessions()
+            parts.heart.tick()
+            parts.tell_status()
+        except Exception:  # the seam: one tick
+            log.exception("tick.failed")
+            parts.trouble = "a tick of the loop failed; the log has more"
+        self.ring(None)
+
+    def _check_doorbell(self) -> None:
+        if self._doorbell is None:
+            return
+        health = self._doorbell.check()
+        for message in health.messages:
+            log.warning("doorbell.degraded", mode=str(health.mode), reason=message)
+        if not health.is_alive:
+            log.error("doorbell.dead", mode=str(health.mode))
+        self._parts.doorbell_is_alive = health.is_alive
+        self._parts.doorbell_mode = str(health.mode)
+
+    def _close(self) -> None:
+        """Stop in order: no more heartbeats, no more events, no more questions, the journal last."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._doorbell is not None:
+            self._doorbell.close()
+        self._parts.close()
+
+
+async def serve(parts: Parts, *, once: bool = False) -> None:
+    """Serve until SIGTERM or SIGINT, or with `once` until nothing waits."""
+    loop = asyncio.get_running_loop()
+    daemon = Daemon(parts, loop=loop, once=once)
+    await daemon.run(lambda ring: open_doorbell(parts.transport, loop, ring))

@@ -1,0 +1,96 @@
+"""The interfaces people answer through, as the daemon sees them.
+
+Lives here: the terminal prompter's place, the reply box's, and who is attached. Never here: how a question looks.
+"""
+
+from __future__ import annotations
+
+import locale
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import structlog
+
+from fwdperm.errors import EnvironmentFailure
+from fwdperm.seat.files import Answer, ReplyBox
+from fwdperm.seat.plain import PlainPrompter
+from fwdperm.seat.terminal import Terminal, may_colour
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from fwdperm.seat.queue import Key, Outcome, SeatQueue
+    from fwdperm.serve.desk import Desk
+    from fwdperm.wire.prompt import Reply
+
+log = structlog.get_logger("fwdperm.serve")
+
+
+class Interfaces:
+    """Everything people answer through.
+
+    Args:
+        state: The state directory, for replies left as files.
+        queue: What waits.
+        asks_here: Whether to ask on the terminal that serves, if there is one.
+        has_colour: Whether colour may be used.
+    """
+
+    def __init__(self, state: Path, *, queue: SeatQueue, asks_here: bool, has_colour: bool = True) -> None:
+        self.box = ReplyBox(state)
+        self._queue = queue
+        self._asks_here = asks_here
+        self._has_colour = has_colour
+        self._prompter: PlainPrompter | None = None
+
+    def is_attended(self) -> bool:
+        """Say whether an interface is attached: a terminal somebody can answer on."""
+        return self._prompter is not None and self._prompter.is_attached
+
+    def attach(self, desk: Desk, *, loop: asyncio.AbstractEventLoop, on_change: Callable[[], None]) -> None:
+        """Start asking on the terminal, if there is one and it is wanted. Standard input is read in no other case."""
+        if not self._asks_here or not sys.stdin.isatty():
+            return
+        try:
+            terminal = Terminal(sys.stdin.fileno(), loop=loop, utf8="utf" in locale.getpreferredencoding().lower())
+        except EnvironmentFailure as error:
+            log.warning("terminal.unusable", reason=str(error))
+            return
+
+        def answer(key: Key, digest: str, reply: Reply) -> Outcome:
+            answered = desk.reply(key, digest, reply, via=f"terminal {terminal.name}", user=os.environ.get("USER", ""))
+            on_change()
+            return answered
+
+        self._prompter = PlainPrompter(
+            terminal,
+            loop=loop,
+            view=self._queue.view,
+            on_answer=answer,
+            colour=self._has_colour and may_colour(os.environ),
+            on_detached=on_change,
+        )
+        self._prompter.attach()
+
+    def collect(self, desk: Desk, *, now: float) -> None:
+        """Take the replies that lie in the box, and tell each sender what became of it."""
+        for received in self.box.collect(now=now):
+            if isinstance(received, Answer):
+                reply = received.reply
+                outcome = desk.reply(received.key, reply.digest, reply, via=reply.via or "file", user=reply.user or "")
+                self.box.publish_outcome(received.name, outcome, now=now)
+            else:
+                log.warning("reply.unusable", file=received.name, reason=received.words)
+
+    def refresh(self) -> None:
+        """Bring the screen up to date."""
+        if self._prompter is not None:
+            self._prompter.refresh()
+
+    def detach(self) -> None:
+        """Leave the terminal."""
+        if self._prompter is not None:
+            self._prompter.detach()

@@ -1,0 +1,52 @@
+"""Opening the recorded rules of a root, for the daemon and for the commands that explain what it would do.
+
+Lives here: `open_rulebook`. Never here: serving.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fwdperm.rules.store import RulesetFiles
+from fwdperm.rules.trust import TrustStore
+from fwdperm.serve.rulebook import Rulebook
+from fwdperm.serve.sessions import Sessions
+
+if TYPE_CHECKING:
+    from fwdperm.decide import SessionRules
+
+
+def open_rulebook(  # noqa: PLR0913 - where everything is
+    *,
+    root: Path,
+    state: Path,
+    config: Path,
+    workspace: str,
+    sessions: Sessions | None = None,
+    taught: SessionRules | None = None,
+    has_judge: bool = False,
+) -> Rulebook:
+    """Open what is recorded for a root.
+
+    Args:
+        root: The inbox tree.
+        state: The state directory.
+        config: The user's rules and settings; it need not exist.
+        workspace: The directory the caller vouches for; empty for none.
+        sessions: The tree of sessions; a new one when left out.
+        taught: Session rules.
+        has_judge: Whether a judge is configured.
+    """
+    trust = TrustStore(state / "trust.json")
+    files = RulesetFiles(user=config, trust=trust)
+    return Rulebook(
+        files,
+        sessions or Sessions(),
+        state=state,
+        own=(root, state, config),
+        workspace=workspace,
+        home=str(Path.home()),
+        taught=taught,
+        has_judge=has_judge,
+    )

@@ -1,0 +1,271 @@
+"""What the daemon turns: the parts, built in order and closed in reverse.
+
+Lives here: `Parts` and `build`. The one wiring place. Never here: what happens on a wake-up (`daemon.py`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import structlog
+
+import fwdperm
+from fwdperm.errors import ChildError, EnvironmentFailure, OperatorError
+from fwdperm.inbox.heartbeat import Heart, visible_pid
+from fwdperm.inbox.lease import take_lease
+from fwdperm.inbox.mounts import file_system_type, is_shared
+from fwdperm.inbox.tree import InboxTree
+from fwdperm.journal import record
+from fwdperm.journal.log import Journal, JournalFailed
+from fwdperm.places import ROOT_SESSION
+from fwdperm.seat.files import PromptShelf
+from fwdperm.seat.queue import SeatQueue
+from fwdperm.seat.unattended import Unattended
+from fwdperm.serve.clock import SystemClock
+from fwdperm.serve.desk import Desk, Limits
+from fwdperm.serve.interfaces import Interfaces
+from fwdperm.serve.ledger import Ledger
+from fwdperm.serve.opening import open_rulebook
+from fwdperm.serve.sessions import Sessions
+from fwdperm.serve.status import SessionStatus, Status, StatusFile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from fwdperm.inbox.lease import FlockLease
+    from fwdperm.serve.rulebook import Rulebook
+
+log = structlog.get_logger("fwdperm.serve")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a daemon is started.
+
+    Attributes:
+        root: The inbox tree.
+        state: What children must not reach.
+        config: The user's rules and settings.
+        workspace: The directory the operator vouches for; empty for none.
+        sessions: Inboxes to make at once, beside the ones that exist.
+        asks_here: Whether to ask on the terminal that serves.
+        has_colour: Whether colour may be used there.
+        standby: Wait for another daemon to end instead of giving up.
+        several_uids: Children run as other users of the root's group.
+    """
+
+    root: Path
+    state: Path
+    config: Path
+    workspace: str
+    sessions: Sequence[str] = (ROOT_SESSION,)
+    asks_here: bool = True
+    has_colour: bool = True
+    standby: bool = False
+    several_uids: bool = False
+
+
+@dataclass(slots=True)
+class Parts:
+    """The parts of one daemon."""
+
+    options: Options
+    lease: FlockLease
+    journal: Journal
+    transport: InboxTree
+    sessions: Sessions
+    rulebook: Rulebook
+    queue: SeatQueue
+    shelf: PromptShelf
+    interfaces: Interfaces
+    desk: Desk
+    heart: Heart
+    status: StatusFile
+    clock: SystemClock
+    started_at: int
+    doorbell_mode: str = ""
+    doorbell_is_alive: bool = True
+    trouble: str = ""
+    _served: set[str] = field(default_factory=set)
+
+    @property
+    def health(self) -> str:
+        """`serving`, or what is wrong, in words. Read by the heart's thread too: plain attributes only."""
+        if not self.journal.healthy:
+            return self.journal.problem or "the journal cannot be written"
+        if not self.doorbell_is_alive:
+            return "no news arrives from the file system"
+        if not self.lease.is_held():
+            return "the lock was taken away"
+        return self.trouble or "serving"
+
+    def serve_sessions(self) -> None:
+        """Beat for every inbox there is, and no longer for those that are gone."""
+        now = set(self.transport.sessions())
+        for session in now - self._served:
+            with contextlib.suppress(ChildError, EnvironmentFailure):
+                self.transport.ensure(session)
+            self.heart.serve(session)
+        for session in self._served - now:
+            self.heart.release(session)
+        self._served = now
+
+    def tell_status(self) -> None:
+        """Write the status file."""
+        counts = self.desk.counts
+        made = Status(
+            root=str(self.options.root),
+            pid=os.getpid(),
+            started_at=self.started_at,
+            updated_at=self.clock.wall_ms(),
+            health=self.health,
+            doorbell=self.doorbell_mode,
+            waiting=len(self.desk.waiting),
+            approved=counts.approved,
+            denied=counts.denied,
+            by_stage=dict(counts.by_stage),
+            set_aside=counts.set_aside,
+            sessions=self._session_status(),
+            problems=tuple(str(problem) for problem in self.rulebook.problems),
+        )
+        self.status.write(made)
+
+    def _session_status(self) -> tuple[SessionStatus, ...]:
+        waiting: dict[str, int] = {}
+        for held in self.desk.waiting.values():
+            session = held.arrival.request.session
+            waiting[session] = waiting.get(session, 0) + 1
+        edges = self.sessions.all()
+        names = dict.fromkeys((*self._served, *edges, *edges.values()))
+        return tuple(
+            SessionStatus(
+                session=name,
+                parent=edges.get(name, ""),
+                agent=self.sessions.agent(name),
+                state=self.sessions.state(name) or ("inbox" if name in self._served else "claimed"),
+                waiting=waiting.get(name, 0),
+            )
+            for name in sorted(names)
+            if name
+        )
+
+    def close(self) -> None:
+        """Stop in order: heartbeats first, the journal and the lock last."""
+        self.heart.close()
+        self.interfaces.detach()
+        self.status.remove()
+        self.shelf.clear()
+        try:
+            self.journal.append(record.Stopped(reason="stopped"))
+            self.journal.close()
+        except JournalFailed as failure:
+            log.exception("journal.failed", reason=str(failure))
+        self.transport.close()
+        self.lease.close()
+
+
+def build(options: Options) -> Parts:
+    """Build a daemon's parts.
+
+    Raises:
+        OperatorError: A ruleset or setting has an error (the daemon does not start wider than before), or another
+            daemon serves this root.
+        EnvironmentFailure: A directory or the journal cannot be made.
+    """
+    clock = SystemClock()
+    sessions = Sessions()
+    rulebook = open_rulebook(
+        root=options.root, state=options.state, config=options.config, workspace=options.workspace, sessions=sessions
+    )
+    for problem in rulebook.problems:
+        if problem.is_error:
+            raise OperatorError(str(problem), remedy="nothing is served until it is mended; `fwdperm check` has more")
+    _make_private(options.root, several_uids=options.several_uids)
+    _make_private(options.state)
+    lease = take_lease(options.state, standby=options.standby)
+    with contextlib.ExitStack() as undo:
+        undo.callback(lease.close)
+        journal = Journal.open(options.state / "journal", clock=clock.wall_ms)
+        undo.callback(journal.close)
+        for edge in journal.state.sessions.values():
+            sessions.claim(edge.session, edge.parent, agent=edge.agent)
+        parts = _assemble(options, clock, sessions, rulebook, journal=journal, lease=lease)
+        undo.pop_all()
+    return parts
+
+
+def _assemble(  # noqa: PLR0913 - what `build` opened
+    options: Options,
+    clock: SystemClock,
+    sessions: Sessions,
+    rulebook: Rulebook,
+    *,
+    journal: Journal,
+    lease: FlockLease,
+) -> Parts:
+    transport = InboxTree(options.root, several_uids=options.several_uids)
+    for session in options.sessions:
+        transport.ensure(session)
+    queue = SeatQueue()
+    shelf = PromptShelf(options.state)
+    shelf.clear()
+    interfaces = Interfaces(options.state, queue=queue, asks_here=options.asks_here, has_colour=options.has_colour)
+    interfaces.box.prepare()
+    config = rulebook.config
+    desk = Desk(
+        transport=transport,
+        journal=journal,
+        ledger=Ledger(journal.state),
+        rules=rulebook,
+        sessions=sessions,
+        queue=queue,
+        shelf=shelf,
+        clock=clock,
+        limits=Limits(config.wait_s, refuses_unattended=config.unattended is Unattended.REJECT),
+        consult=_no_judge,
+        is_attended=interfaces.is_attended,
+    )
+    shared = is_shared(file_system_type(options.root))
+    heart = Heart(transport, is_healthy=lambda: parts.health == "serving", pid=visible_pid(shared=shared))
+    parts = Parts(
+        options=options,
+        lease=lease,
+        journal=journal,
+        transport=transport,
+        sessions=sessions,
+        rulebook=rulebook,
+        queue=queue,
+        shelf=shelf,
+        interfaces=interfaces,
+        desk=desk,
+        heart=heart,
+        status=StatusFile(options.state),
+        clock=clock,
+        started_at=clock.wall_ms(),
+    )
+    version = rulebook.files.config.layer.name
+    journal.append(
+        record.Started(version=fwdperm.__version__, root=str(options.root), ruleset=version, pid=os.getpid())
+    )
+    journal.commit()
+    return parts
+
+
+def _no_judge(*_: object) -> None:
+    """Refuse to be asked: standings say that there is no judge, so the order never comes here."""
+    raise OperatorError("no judge is configured")
+
+
+def _make_private(path: Path, *, several_uids: bool = False) -> None:
+    """Make a directory for its owner alone. An existing one of somebody else is refused."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = path.stat()
+    except OSError as error:
+        raise EnvironmentFailure(f"cannot make `{path}`: {error.strerror}") from error
+    if status.st_uid != os.geteuid() and not several_uids:
+        raise EnvironmentFailure(f"`{path}` belongs to another user; choose another directory with `--root`")

@@ -1,0 +1,183 @@
+"""The rulesets along a requester's parent chain, and what else the order reads.
+
+Lives here: `Rulebook`. An edge: it owns the ruleset files and the recorded sessions. Never here: composing or matching
+(`rules/`), what a claim may do (`sessions.py`).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import structlog
+
+from fwdperm.decide import NothingTaught, Standing
+from fwdperm.guard import Surroundings
+from fwdperm.recorded import read_sessions
+from fwdperm.rules.layer import untrusted
+from fwdperm.rules.mode import Mode
+from fwdperm.rules.record import recorded_ruleset
+from fwdperm.serve.config import Config, read_settings
+from fwdperm.units.breakdown import breakdown
+from fwdperm.units.suggest import suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from fwdperm.decide import SessionRules
+    from fwdperm.recorded import RecordedSession
+    from fwdperm.rules.layer import Layer, Problem
+    from fwdperm.rules.ruleset import Ruleset
+    from fwdperm.rules.store import RulesetFiles
+    from fwdperm.serve.sessions import Place, Sessions
+    from fwdperm.wire.request import Request
+
+log = structlog.get_logger("fwdperm.serve")
+
+
+class Rulebook:
+    """Gives the snapshot a request is decided against.
+
+    Args:
+        files: The ruleset files.
+        sessions: The tree of sessions; what `fwdperm run` recorded is read into it.
+        state: The state directory.
+        own: Paths that belong to this program: dangerous to touch.
+        workspace: The daemon's own directory; empty when it vouches for none.
+        home: The operator's home directory.
+        taught: Session rules.
+        has_judge: Whether a judge is configured.
+    """
+
+    def __init__(  # noqa: PLR0913 - what it is told at the start
+        self,
+        files: RulesetFiles,
+        sessions: Sessions,
+        *,
+        state: Path,
+        own: Sequence[Path],
+        workspace: str,
+        home: str,
+        taught: SessionRules | None = None,
+        has_judge: bool = False,
+    ) -> None:
+        self.files = files
+        self.config = Config()
+        self.problems: tuple[Problem, ...] = ()
+        self._sessions = sessions
+        self._state = state
+        self._own = tuple(str(path) for path in own)
+        self._workspace = workspace
+        self._home = home
+        self._taught = taught or NothingTaught()
+        self._has_judge = has_judge
+        self._layers: dict[str, tuple[str, Layer]] = {}
+        self._generation = -1
+        self._surroundings = Surroundings()
+        self._known: tuple[RecordedSession, ...] = ()
+        self._running: tuple[str, ...] = ()
+        self.reload_sessions()
+        self.reload()
+
+    # -- keeping up --------------------------------------------------------------------------------------------
+
+    def reload(self) -> bool:
+        """Read again what changed on disk; True when anything that is known changed.
+
+        A broken edit keeps the last good deny and ask: see `rules/store.py`. Settings that became wrong fall back to
+        their defaults.
+        """
+        for problem in self.files.reload():
+            log.warning("ruleset.problem", problem=str(problem))
+        if self.files.generation == self._generation:
+            return False
+        is_first = self._generation < 0
+        self.config, wrong = read_settings(self.files.config)
+        for problem in wrong:
+            log.warning("setting.problem", problem=str(problem))
+        self._surround()
+        self._generation = self.files.generation
+        self.problems = (*self.files.problems(), *wrong)
+        if not is_first:
+            log.info("ruleset.reloaded", problems=len(self.problems))
+        return not is_first
+
+    def reload_sessions(self) -> None:
+        """Read the sessions that `fwdperm run` recorded."""
+        known = read_sessions(self._state)
+        running = tuple(one.session for one in known if one.is_running)
+        if (known, running) == (self._known, self._running):
+            return
+        self._known, self._running = known, running
+        self._sessions.record(known, running=running)
+        self._layers = {name: kept for name, kept in self._layers.items() if self._sessions.known(name)}
+        self._surround()
+
+    def _surround(self) -> None:
+        running = (one.cwd for one in self._known if one.session in self._running)
+        workspaces = tuple(dict.fromkeys(self._usable((self._workspace, *self.config.workspaces, *running))))
+        self._surroundings = Surroundings(
+            workspaces=workspaces,
+            home=self._home,
+            sensitive_read=self.config.sensitive_read,
+            sensitive_write=self.config.sensitive_write,
+            own=self._own,
+            exec_judgeable=self.config.exec_judgeable,
+        )
+        self.files.set_workspaces([Path(path) for path in workspaces])
+        self._generation = self.files.generation
+
+    def _usable(self, paths: Iterable[str]) -> Iterable[str]:
+        """Leave out what is too large to vouch for: the file system's root, a home, nothing at all."""
+        for path in paths:
+            full = os.path.normpath(Path(path).expanduser()) if path else ""
+            if full.startswith("/") and full not in ("/", "/home", "/root", self._home):
+                yield full
+
+    # -- answering ---------------------------------------------------------------------------------------------
+
+    def standing(self, request: Request) -> Standing:
+        """Compose the rulesets along the parent chain; the requester's own first, the root's last."""
+        chain = dict.fromkeys(self._ruleset(place, request) for place in self._sessions.chain(request))
+        mode = next(iter(chain)).mode
+        return Standing(
+            chain=tuple(chain),
+            surroundings=self._surroundings,
+            taught=self._taught,
+            has_judge=self._has_judge and mode is Mode.JUDGE,
+        )
+
+    def suggestions(self, request: Request) -> Sequence[tuple[str, str]]:
+        """Give what an *always* would record: our own suggestion; the requester's is only a claim."""
+        if request.facts is None:
+            return ()
+        made = suggest(request.facts, breakdown(request.facts))
+        return [(one.surface, one.pattern) for one in made]
+
+    def _ruleset(self, place: Place, request: Request) -> Ruleset:
+        cwd = request.facts.cwd if request.facts else ""
+        is_known = place.trusted and place.known is not None
+        return self.files.ruleset_for(
+            cwd=cwd,
+            home=self._home,
+            mode=self.files.mode_for(agent=place.agent, agent_is_known=is_known) or Mode.JUDGE,
+            agent=place.agent,
+            agent_is_known=is_known,
+            cwd_is_known=True,  # projects are looked for inside vouched workspaces only
+            session=self._own_layer(place),
+        )
+
+    def _own_layer(self, place: Place) -> Layer | None:
+        """Give a session's recorded ruleset: all of it on a known place, only its deny and ask on a claimed one."""
+        known = place.known
+        if known is None or not known.ruleset:
+            return None
+        full = f"{known.ruleset}\n{known.started_ms}\n{place.trusted}"
+        kept = self._layers.get(place.session)
+        if kept is not None and kept[0] == full:
+            return kept[1]
+        layer = recorded_ruleset(Path(known.ruleset))
+        made = layer if place.trusted else untrusted(layer)
+        self._layers[place.session] = (full, made)
+        return made

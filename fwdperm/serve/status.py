@@ -1,0 +1,135 @@
+"""What the daemon is doing, as one small file that any command can read.
+
+Lives here: `Status`, writing it once a second when it changed, reading it. Never here: the journal.
+
+The file is a courtesy: losing it loses nothing, and a daemon that cannot write it goes on.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import structlog
+
+from fwdperm.errors import EnvironmentFailure
+from fwdperm.inbox import files
+from fwdperm.inbox.reading import said
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+log = structlog.get_logger("fwdperm.serve")
+
+NAME: Final = "status.json"
+_REFRESH_MS: Final = 2_000
+"""Milliseconds after which an unchanged file is written again, so that readers can tell the daemon lives."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStatus:
+    """One node of the tree.
+
+    Attributes:
+        session: Its id.
+        parent: Its parent; empty for a root.
+        agent: Its agent name.
+        state: `running` or `ended` for a recorded session, `claimed` for one that only asked, `inbox` for one that is
+            only asked.
+        waiting: How many of its requests wait.
+    """
+
+    session: str
+    parent: str = ""
+    agent: str = ""
+    state: str = "claimed"
+    waiting: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """Give it as a JSON object."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the daemon is doing.
+
+    Attributes:
+        root: What it serves.
+        pid: Its process.
+        started_at: Epoch milliseconds.
+        updated_at: Epoch milliseconds; older than a few seconds means that nobody serves.
+        health: `serving`, or what is wrong.
+        doorbell: How news arrives: `descriptor`, `observer`, `polling`.
+        waiting: How many requests wait for a person or the judge.
+        approved: Decisions since the start.
+        denied: The same.
+        by_stage: Decisions by who decided.
+        set_aside: Files that were no readable request.
+        sessions: The tree.
+        problems: What is wrong in rules and settings.
+    """
+
+    root: str
+    pid: int
+    started_at: int
+    updated_at: int
+    health: str = "serving"
+    doorbell: str = ""
+    waiting: int = 0
+    approved: int = 0
+    denied: int = 0
+    by_stage: dict[str, int] = field(default_factory=dict, hash=False)
+    set_aside: int = 0
+    sessions: tuple[SessionStatus, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Give it as a JSON object."""
+        return asdict(self)
+
+
+class StatusFile:
+    """The status file of one state directory."""
+
+    def __init__(self, state: Path) -> None:
+        self._state = str(state)
+        self._last: Status | None = None
+
+    def write(self, status: Status) -> None:
+        """Write it when it changed, or every two seconds. Never raises."""
+        last = self._last
+        is_recent = last is not None and status.updated_at - last.updated_at < _REFRESH_MS
+        if last is not None and is_recent and replace(last, updated_at=status.updated_at) == status:
+            return
+        try:
+            with files.directory(self._state) as at:
+                files.replace(NAME, json.dumps(status.as_json()).encode(), at=at)
+            self._last = status
+        except OSError as error:
+            log.warning("status.failed", reason=said(error))
+
+    def remove(self) -> None:
+        """Take it away: nobody serves any more. Never raises."""
+        try:
+            with files.directory(self._state) as at:
+                files.remove(NAME, at=at)
+        except OSError as error:
+            log.warning("status.failed", reason=said(error))
+
+
+def read_status(state: Path) -> Status | None:
+    """Read the status of a daemon; None where there is none.
+
+    Raises:
+        EnvironmentFailure: When it is there and cannot be read.
+    """
+    try:
+        raw = json.loads((state / NAME).read_bytes())
+        sessions = tuple(SessionStatus(**one) for one in raw.pop("sessions"))
+        return Status(**{**raw, "sessions": sessions, "problems": tuple(raw["problems"])})
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise EnvironmentFailure(f"cannot read `{state / NAME}`: {error}") from error
