@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import sys
 from typing import Any
 
@@ -28,6 +29,7 @@ class Watched(plain.PlainPrompter):
 async def main(address: str, ignored_s: str) -> None:
     plain.KEYS_IGNORED_S = float(ignored_s)  # type: ignore[misc]
     plain._LOOK_AGAIN_S = 0.02  # type: ignore[misc]
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as a daemon does: it outlives its terminal
     reader, writer = await asyncio.open_unix_connection(address)
     loop = asyncio.get_running_loop()
     queue = SeatQueue()

@@ -300,6 +300,15 @@ def test_end_of_input_leaves_the_prompter_and_the_process_goes_on(seat: Seat) ->
     assert seat.waiting() == ["r1", "r2"]
 
 
+def test_a_terminal_that_is_gone_is_left_and_the_process_goes_on(seat: Seat) -> None:
+    seat.ask("r1")
+    seat.tty.ptyproc.fileobj.close()
+    seat.tty.closed = True
+    assert seat.event() == {"event": "detached"}
+    seat.ask("r2", is_next=False)
+    assert seat.waiting() == ["r1", "r2"]
+
+
 def test_colour_repeats_the_words_only_where_it_is_wanted(tmp_path: Path) -> None:
     for number, (env, coloured) in enumerate(
         [({"NO_COLOR": ""}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": "", "TERM": "dumb"}, False)]
@@ -327,6 +336,7 @@ def test_a_terminal_held_with_ctrl_s_makes_nobody_wait(tmp_path: Path) -> None:
         assert seat.waiting() == ["r1"]
         seat.tell(do="close", id="r1", how="expired")
         seat.ask("r2", is_next=False)
+        seat.type("y")
         assert seat.waiting() == ["r2"]
         seat.tty.send("\x11")
         seat.expect("answer r2> ")
