@@ -15,9 +15,10 @@ import secrets
 import select
 import time
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import IntEnum, auto
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fwdperm.inbox import files, inotify, reading
 from fwdperm.inbox.health import WATCH_LIMIT, Health, Mode, Ring
@@ -26,7 +27,7 @@ from fwdperm.wire.ids import decode_session
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from fwdperm.inbox.inotify import Event
     from fwdperm.inbox.tree import InboxTree
@@ -40,7 +41,7 @@ _MANY_CHECKS: Final = 10
 _LOST: Final = _SELF | inotify.IGNORED | inotify.UNMOUNT
 
 
-class _Kind(Enum):
+class _Kind(IntEnum):
     ROOT = auto()
     SESSIONS = auto()
     INBOX = auto()
@@ -57,8 +58,7 @@ _MASK: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """A directory we want to watch; `name` is the inbox's encoded name, or the name of an other directory."""
 
     kind: _Kind
@@ -131,7 +131,7 @@ class DescriptorBell:
         self._checks += 1
         if len(self._by_watch) <= _FEW_WATCHES or self._checks % _MANY_CHECKS == 0:
             self._drop_dead()
-        self._compare(dirty)
+        self._compare(dirty, in_portions=True)
         if not self._unwatched:
             self._said.clear()
         names = {self._ring_name(place) for place in self._unwatched}
@@ -240,23 +240,39 @@ class DescriptorBell:
                 self._arm(place)
                 dirty.add(place.name)
 
-    def _compare(self, dirty: set[str | None]) -> None:
-        """Watch again whatever is not the directory it was, or is not watched."""
+    def _compare(self, dirty: set[str | None], *, in_portions: bool = False) -> None:
+        """Watch again whatever is not the directory it was, or is not watched.
+
+        Args:
+            dirty: What to ring.
+            in_portions: Compare every other inbox only, when there are very many; the others are for the next time.
+        """
         self._arm(_Place(_Kind.ROOT))
         if self._arm(_Place(_Kind.SESSIONS)):
             dirty.add(None)
         sessions = self._tree.directories()
         self._sessions.update(sessions)
-        for place in self._not_watched(sessions):
+        for place in self._not_watched(self._portion(sessions) if in_portions else sessions):
             self._arm_below(place, dirty)
-        for place in (*self._by_place, *self._unwatched):
-            if place.kind in {_Kind.INBOX, _Kind.REQUESTS} and place.name not in sessions:
-                dirty.add(self._ring_name(place))
-                self._forget(place)
+        for place in self._ended(sessions):
+            dirty.add(self._ring_name(place))
+            self._forget(place)
         self._sessions = dict(sessions)
         for name in self._others:
             if self._arm(_Place(_Kind.OTHER, name)):
                 dirty.add(name)
+
+    def _ended(self, sessions: Collection[str]) -> list[_Place]:
+        """List the places of inboxes that are no longer there."""
+        known = {place.name for places in (self._by_place, self._unwatched) for place in places}
+        ended = known - self._others.keys() - set(sessions) - {""}
+        return [_Place(kind, name) for name in ended for kind in (_Kind.INBOX, _Kind.REQUESTS)]
+
+    def _portion(self, sessions: Collection[str]) -> Iterable[str]:
+        if len(sessions) <= _FEW_WATCHES:
+            return sessions
+        unwatched = (name for name in sessions if _Place(_Kind.REQUESTS, name) not in self._by_place)
+        return chain(unwatched, islice(sessions, self._checks % 2, None, 2))
 
     def _not_watched(self, sessions: Iterable[str]) -> list[_Place]:
         places = [_Place(_Kind.REQUESTS, name) for name in sessions]

@@ -36,6 +36,10 @@ _LINK_LOOKS: Final = 8
 """Looks at a file with two names before it is left for later: its writer is between link and unlink."""
 
 
+def _stamp(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_dev, status.st_ino, status.st_ctime_ns
+
+
 class Budget:
     """What one call may still read, over all inboxes."""
 
@@ -72,7 +76,7 @@ class Shelf:
         self._left: list[tuple[int, str]] = []
         self._two_names: dict[str, float] = {}
         self._listing: Iterator[os.DirEntry[str]] | None = None
-        self._settled: Identity | None = None
+        self._settled: tuple[int, int, int] | None = None
         self._trouble: int | None = None
 
     @property
@@ -82,7 +86,7 @@ class Shelf:
 
     def is_unchanged(self, status: os.stat_result) -> bool:
         """Say whether the directory is empty of mail and stood still since its last full listing."""
-        return self._settled is not None and reading.identify(status) == self._settled
+        return self._settled is not None and _stamp(status) == self._settled
 
     def take(self, at: int, *, budget: Budget, now_ns: int) -> list[Letter]:
         """Read what is new.
@@ -114,7 +118,7 @@ class Shelf:
         self._left = fresh[done:]
         idle = not (self._seen or self._two_names or self.is_behind)
         if idle and now_ns - before.st_ctime_ns > _SETTLED_NS:
-            self._settled = reading.identify(before)
+            self._settled = _stamp(before)
         return letters
 
     def _list(self, at: int) -> list[tuple[int, str]]:
