@@ -52,7 +52,7 @@ class Index:
         self._cuts = sorted(set(map(len, self._prefixes)))
         counts = Counter(gram for _, _, grams in odd for gram in grams)
         for position, glob, grams in odd:
-            rarest = min(grams, key=lambda gram: (counts[gram], gram))
+            rarest = min(grams, key=counts.__getitem__)
             self._grams.setdefault(len(rarest), {}).setdefault(rarest, []).append((position, glob))
 
     def matches(self, text: str) -> Iterator[int]:

@@ -16,11 +16,12 @@ from heapq import merge
 from typing import TYPE_CHECKING, NamedTuple
 
 from fwdperm.rules.defaults import BASE, Defaults
+from fwdperm.rules.globs import may_meet
 from fwdperm.rules.index import Index
 from fwdperm.rules.layer import trimmed
 from fwdperm.rules.mode import Mode
 from fwdperm.rules.rule import Action, Default, Finding, Rule
-from fwdperm.rules.surface import is_every, surface_index
+from fwdperm.rules.surface import AUXILIARY_SURFACES, is_every, surface_index
 from fwdperm.rules.wildcard import Glob, Wildcard
 
 if TYPE_CHECKING:
@@ -75,6 +76,16 @@ class _View:
         ]
         self.every = Index((place, globs) for place, globs, _ in compiled)
         self.strict = Index(self._narrowing)
+
+    def meeting(self, names: Sequence[str], *, folds_case: bool) -> Iterator[tuple[int, str]]:
+        """Yield (position, name) of those that ask or deny something a shell may make of a name, latest first."""
+        for place, globs in reversed(self._narrowing):
+            for name in names:
+                if any(may_meet(glob, name) for glob in globs) or (
+                    folds_case and any(may_meet(glob.folded(), name.casefold()) for glob in globs)
+                ):
+                    yield place, name
+                    break
 
     @cached_property
     def folded(self) -> Index:
@@ -190,16 +201,18 @@ class Ruleset:
         """Say whether a rule that matches has nothing to say of this unit."""
         if unit.opaque and self.mode is not Mode.YOLO and rule.action is Action.ALLOW and not rule.is_bare_star:
             return True
+        if unit.aside and rule.is_bare_star and rule.action is not Action.ALLOW:
+            return True
         return unit.remote and rule.is_bare_star and rule.action is Action.ASK and not rule.only_human
 
     def _fall_back(self, unit: Unit) -> Finding:
         """Say what holds where no rule spoke."""
         default = self._defaults.choose(unit.surface, auxiliary=unit.auxiliary)
-        if default is not None and default.action is Action.DENY:
+        if default is not None and default.action is Action.DENY and not unit.aside:
             return Finding(Action.DENY, default=default)
         if unit.opaque and self.mode is not Mode.YOLO:
             return Finding(Action.ASK, note=unit.opaque, default=default)
-        if (unit.auxiliary and default is None) or (unit.remote and unit.carrier >= 0):
+        if unit.aside or (unit.auxiliary and default is None) or (unit.remote and unit.carrier >= 0):
             return Finding(Action.ALLOW, speaks=False)
         action, note = default.action if default is not None else Action.ASK, ""
         if action is Action.ASK and self.mode is Mode.YOLO and not (default is not None and default.only_human):
@@ -213,10 +226,11 @@ class Ruleset:
         view = self._view(unit)
         streams = [_found(view.every, text, text) for text in unit.spellings]
         streams.extend(_found(view.strict, text, text) for text in unit.strict_spellings)
-        if getattr(unit, "folds_case", False):
-            streams.extend(
-                _found(view.folded, text.casefold(), text) for text in (*unit.spellings, *unit.strict_spellings)
-            )
+        names = (*unit.spellings, *unit.strict_spellings)
+        if unit.folds_case:
+            streams.extend(_found(view.folded, text.casefold(), text) for text in names)
+        if unit.glob:
+            streams.append(view.meeting(names, folds_case=unit.folds_case))
         latest = -1
         for place, spelling in merge(*streams, key=_place, reverse=True):
             if place != latest:
@@ -229,10 +243,11 @@ class Ruleset:
         Kept by the surface patterns that cover it, which are the operator's, not by its name, which is a child's:
         however many names children invent, what is kept stays small.
         """
+        is_auxiliary = unit.auxiliary and unit.surface in AUXILIARY_SURFACES
         covering = tuple(
             place
             for place in self._surfaces.matches(unit.surface)
-            if not (unit.auxiliary and is_every(self._surface_names[place]))
+            if not (is_auxiliary and is_every(self._surface_names[place]))
         )
         view = self._views.get(covering)
         if view is None:

@@ -8,18 +8,21 @@ A report, not a decision: it errs towards silence, and looks at a bounded number
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from fwdperm.rules.index import Index
 from fwdperm.rules.surface import AUXILIARY_SURFACES, expand, is_every
-from fwdperm.rules.wildcard import Wildcard, covers
+from fwdperm.rules.wildcard import ANY, RUN, Wildcard, covers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from fwdperm.rules.rule import Rule
 
-_PER_CUT: Final = 32
-"""Later rules with the same literal beginning that are compared with one rule: the latest ones."""
+_LOOKED_AT: Final = 64
+"""Later rules that are compared with one rule: the latest ones that may cover it."""
+_LETTERS: Final = {ANY: "\ue000", RUN: "\ue001"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +50,13 @@ def find_shadows(rules: Sequence[Rule]) -> tuple[Shadow, ...]:
         rules: As they compose: the last match wins.
     """
     wildcards = [Wildcard(rule.pattern) for rule in rules]
-    begins: dict[str, list[int]] = {}
-    for place, wildcard in enumerate(wildcards):
-        begins.setdefault(_beginning(wildcard), []).append(place)
-    cuts = sorted(set(map(len, begins)))
+    index = Index((place, wildcard.globs) for place, wildcard in enumerate(wildcards))
     surfaces: dict[tuple[str, str], bool] = {}
     found = []
     for place, (rule, wildcard) in enumerate(zip(rules, wildcards, strict=True)):
-        for later in _candidates(_beginning(wildcard), begins, cuts=cuts, after=place):
+        for later in islice(index.matches(_as_text(wildcard)), _LOOKED_AT):
+            if later <= place:
+                break
             pair = rules[later].surface, rule.surface
             if pair not in surfaces:
                 surfaces[pair] = _surface_covers(*pair)
@@ -64,19 +66,9 @@ def find_shadows(rules: Sequence[Rule]) -> tuple[Shadow, ...]:
     return tuple(found)
 
 
-def _candidates(beginning: str, begins: dict[str, list[int]], *, cuts: list[int], after: int) -> Iterator[int]:
-    """Yield later rules whose literal beginning this one has too."""
-    for cut in cuts:
-        if cut > len(beginning):
-            return
-        for place in reversed(begins.get(beginning[:cut], [])[-_PER_CUT:]):
-            if place > after:
-                yield place
-
-
-def _beginning(wildcard: Wildcard) -> str:
-    """Return the shortest literal beginning among the forms: `git` for `git *`, which covers `git` too."""
-    return min((glob.segments[0].pieces[0] for glob in wildcard.globs), key=len)
+def _as_text(wildcard: Wildcard) -> str:
+    """Spell a pattern as a text, wildcards as letters nobody uses: what covers the pattern matches that text too."""
+    return "".join(_LETTERS.get(symbol, symbol) for symbol in wildcard.globs[0].symbols())
 
 
 def _surface_covers(broad: str, narrow: str) -> bool:

@@ -122,7 +122,7 @@ def read_config(text: str | bytes, *, file: str, kind: LayerKind, settings: froz
     try:
         document, lines = _parse(text)
     except _UnreadableError as cause:
-        problem = Problem(file, cause.line, cause.message, "mend it, or take the file away")
+        problem = Problem(file, cause.line, cause.message, cause.remedy)
         return ConfigFile(broken_layer(kind, file, problems=[problem]), problems=(problem,))
     return _File(file, kind=kind, lines=lines).read(document, settings=settings)
 
@@ -132,6 +132,9 @@ class _UnreadableError(Exception):
         super().__init__(message)
         self.message = message
         self.line = line
+        self.remedy = "mend it, or take the file away"
+        if "overwrite" in message:
+            self.remedy = 'a name stands once; for a default beside rules write "*" = "ask" first among them'
 
 
 def _parse(text: str | bytes) -> tuple[dict[str, Any], dict[KeyPath, int]]:

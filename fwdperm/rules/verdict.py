@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
     from fwdperm.rules.unit import Unit
 
-REDIRECT: Final = "redirect"
-"""How a unit stands that a command's redirection writes."""
-
 _SHELL_MARKS: Final = re.compile(r"[\s'\"`();&|${}<>]+")
 
 
@@ -82,21 +79,26 @@ def _cover(unit: Unit, finding: Finding, *, carrier: Finding | None) -> Finding:
     if carrier is None or carrier.action is not Action.ALLOW or not carrier.speaks:
         return finding
     consent = carrier.rule
-    if consent is None or consent.action is not Action.ALLOW or not _is_unmeant(finding) or unit.opaque:
+    if consent is None or consent.action is not Action.ALLOW:
         return finding
-    if unit.stands == REDIRECT:
-        if finding.rule is None and consent.is_bare_star:
-            return _covered(finding, consent, f"written by a command that `*` allows ({consent.origin})")
-    elif unit.program and unit.program in named_words(consent):
+    if finding.action is not Action.ASK or finding.is_for_the_human:
+        return finding
+    is_unruled = finding.rule is None and finding.note in {"", unit.opaque}
+    if is_unruled and consent.is_bare_star and _is_part_of_its_carrier(unit):
+        return _covered(finding, consent, f"part of a command that `*` allows ({consent.origin})")
+    is_unmeant = not finding.note and (finding.rule is None or _is_catch_all(finding.rule))
+    if is_unmeant and unit.program and not unit.opaque and unit.program in named_words(consent):
         return _covered(finding, consent, f"`{consent.pattern}` ({consent.origin}) names `{unit.program}`")
     return finding
 
 
-def _is_unmeant(finding: Finding) -> bool:
-    """Say whether it is an ask of a default or a catch-all, for no reason of its own."""
-    if finding.action is not Action.ASK or finding.note or finding.is_for_the_human:
-        return False
-    return finding.rule is None or (finding.rule.is_bare_star and finding.rule.action is Action.ASK)
+def _is_part_of_its_carrier(unit: Unit) -> bool:
+    """Say whether it is a file of the command itself: one that it writes, or a glob, which every rule was tried on."""
+    return (unit.surface == "write" and unit.stands in {"redirect", "canonical"}) or (unit.auxiliary and unit.glob)
+
+
+def _is_catch_all(rule: Rule) -> bool:
+    return rule.is_bare_star and rule.action is Action.ASK
 
 
 def _covered(finding: Finding, consent: Rule, note: str) -> Finding:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_ANY = "??"
+ANY = "??"
 """One unknown character, as a symbol. Two characters long, so that no literal character equals it."""
-_RUN = "**"
+RUN = "**"
 """Any run of characters, as a symbol."""
 
 
@@ -64,7 +64,7 @@ class Segment:
         """Search with one bit per character of the segment: what was read is never read again."""
         masks, unknown, bit = dict[str, int](), 0, 1
         for symbol in self.symbols():
-            if symbol == _ANY:
+            if symbol == ANY:
                 unknown |= bit
             else:
                 masks[symbol] = masks.get(symbol, 0) | bit
@@ -81,7 +81,7 @@ class Segment:
         """Spell it out, one symbol per character."""
         symbols = list(self.pieces[0])
         for piece in self.pieces[1:]:
-            symbols.append(_ANY)
+            symbols.append(ANY)
             symbols.extend(piece)
         return symbols
 
@@ -140,7 +140,7 @@ class Glob:
         """Spell it out, one symbol per character and one per star."""
         symbols = self.segments[0].symbols()
         for segment in self.segments[1:]:
-            symbols.append(_RUN)
+            symbols.append(RUN)
             symbols.extend(segment.symbols())
         return symbols
 
@@ -212,10 +212,10 @@ def _glob_covers(wide: Sequence[str], tight: Sequence[str]) -> bool:
     star, resume = -1, 0
     while reading < len(tight):
         symbol = wide[at] if at < len(wide) else ""
-        if symbol == _RUN:
+        if symbol == RUN:
             star, resume = at, reading
             at += 1
-        elif symbol == tight[reading] or (symbol == _ANY and tight[reading] != _RUN):
+        elif symbol == tight[reading] or (symbol == ANY and tight[reading] != RUN):
             at += 1
             reading += 1
         elif star >= 0:
@@ -223,7 +223,7 @@ def _glob_covers(wide: Sequence[str], tight: Sequence[str]) -> bool:
             at, reading = star + 1, resume
         else:
             return False
-    return all(symbol == _RUN for symbol in wide[at:])
+    return all(symbol == RUN for symbol in wide[at:])
 
 
 def _expand_home(pattern: str, *, home: str) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from fwdperm.rules.ruleset import Ruleset
 from fwdperm.rules.shadow import find_shadows
 from fwdperm.rules.toml_file import read_layer
 from fwdperm.rules.unit import Unit
+from fwdperm.rules.wildcard import Wildcard, covers
 
 ALLOW, ASK, DENY = Action.ALLOW, Action.ASK, Action.DENY
 
@@ -124,6 +125,16 @@ def test_a_rule_that_is_reported_as_covered_never_decides(said: list[Rule], valu
         Unit(surface, (value,), auxiliary=surface == "path_read")
     )
     assert all(shadow.rule is not found.rule for shadow in find_shadows(said))
+
+
+@given(st.lists(patterns, max_size=8))
+def test_every_pair_in_which_one_pattern_covers_the_other_is_found(said: list[str]) -> None:
+    listed = [Rule("bash", pattern, ALLOW, Origin(LayerKind.USER, "p", line)) for line, pattern in enumerate(said)]
+    wildcards = [Wildcard(pattern) for pattern in said]
+    slowly = {
+        line for line in range(len(said)) if any(covers(later, wildcards[line]) for later in wildcards[line + 1 :])
+    }
+    assert {shadow.rule.origin.line for shadow in find_shadows(listed)} == slowly
 
 
 def test_ten_thousand_rules_are_looked_over_in_bounded_pairs() -> None:

@@ -207,16 +207,30 @@ def test_a_layer_nobody_vouched_for_only_denies_and_asks() -> None:
 
 
 def test_where_the_file_system_ignores_case_so_do_ask_and_deny() -> None:
-    class Folding(Unit):
-        folds_case = True
-
     ruleset = ruleset_of(("read", "*", ALLOW), ("read", "/repo/Secrets/*", DENY), ("write", "/Repo/*", ALLOW))
     assert ruleset.resolve(unit("read", "/repo/secrets/k")).action is ALLOW
-    if "folds_case" in Unit.__slots__:
-        assert ruleset.resolve(unit("read", "/repo/secrets/k", folds_case=True)).action is DENY
-        assert ruleset.resolve(unit("write", "/repo/x", folds_case=True)).action is ASK
-    else:
-        assert ruleset.resolve(Folding("read", ("/repo/secrets/k",))).action is DENY
+    assert ruleset.resolve(unit("read", "/repo/secrets/k", folds_case=True)).action is DENY
+    assert ruleset.resolve(unit("write", "/repo/x", folds_case=True)).action is ASK
+
+
+def test_ask_and_deny_speak_of_whatever_a_shell_glob_may_become() -> None:
+    ruleset = ruleset_of(("path_read", "*", ALLOW), ("path_read", "*.env", DENY), ("path_read", "/Etc/x", ASK))
+
+    def glob(text: str, *, folds_case: bool = False) -> Action:
+        return ruleset.resolve(unit("path_read", text, auxiliary=True, glob=True, folds_case=folds_case)).action
+
+    assert glob("src/*") is DENY
+    assert glob("src/*.py") is ALLOW
+    assert glob("/etc/?") is ALLOW
+    assert glob("/etc/?", folds_case=True) is ASK
+    assert ruleset.resolve(unit("path_read", "src/*", auxiliary=True)).action is ALLOW
+
+
+def test_a_harmless_wrapper_is_spoken_of_by_rules_that_name_it_alone() -> None:
+    aside = unit("bash", "time ls", auxiliary=True, aside=True)
+    assert ruleset_of(("bash", "*", DENY), defaults={"bash": DENY}).resolve(aside).speaks is False
+    assert ruleset_of(("bash", "time *", DENY), ("bash", "*", ASK)).resolve(aside).action is DENY
+    assert ruleset_of(("*", "time *", DENY)).resolve(aside).action is DENY
 
 
 def test_a_repeated_denial_in_a_nearer_layer_is_kept_where_it_stands() -> None:
@@ -290,6 +304,7 @@ def units(draw: st.DrawFn) -> Unit:
         auxiliary=surface in AUXILIARY_SURFACES,
         opaque=draw(st.sampled_from(["", OPAQUE])),
         remote=draw(st.booleans()),
+        aside=draw(st.sampled_from([False, False, True])),
         carrier=draw(st.sampled_from([-1, 0])),
     )
 
@@ -308,7 +323,9 @@ def slowly(rules: list[Rule], defaults: list[Default], asked: Unit, mode: Mode) 
         named = covers_surface(rule.surface, asked.surface) and not (asked.auxiliary and rule.surface == "*")
         action = ALLOW if yolo and rule.action is ASK and not rule.only_human else rule.action
         seen = asked.spellings + (asked.strict_spellings if action is not ALLOW else ())
-        silent = asked.remote and set(rule.pattern) == {"*"} and rule.action is ASK and not rule.only_human
+        star = set(rule.pattern) == {"*"}
+        silent = asked.remote and star and rule.action is ASK and not rule.only_human
+        silent = silent or (asked.aside and star and rule.action is not ALLOW)
         if named and not silent and any(Wildcard(rule.pattern).matches(text) for text in seen):
             heard.append((rule, action))
     if opaque and heard and heard[-1][1] is ALLOW:
@@ -321,11 +338,11 @@ def slowly(rules: list[Rule], defaults: list[Default], asked: Unit, mode: Mode) 
     said = named_ones[-1].action if named_ones else None
     if said is None and not asked.auxiliary:
         said = common[-1].action if common else ASK
-    if said is DENY:
+    if said is DENY and not asked.aside:
         return DENY, True
     if opaque:
         return ASK, True
-    if said is None or (asked.remote and asked.carrier >= 0):
+    if said is None or asked.aside or (asked.remote and asked.carrier >= 0):
         return ALLOW, False
     return (ALLOW if yolo else said), True
 

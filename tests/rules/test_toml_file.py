@@ -99,7 +99,7 @@ def test_an_agents_section_comes_after_the_rules_for_everybody() -> None:
         ),
         (
             '[rules.bash]\n"a" = "ask"\n"a" = "deny"\n',
-            "cannot load ruleset `ci.toml`: line 3: not valid TOML: cannot overwrite a value; mend it, or take",
+            "cannot load ruleset `ci.toml`: line 3: not valid TOML: cannot overwrite a value; a name stands once",
         ),
         (
             '[rules.bash]\n"a" = { action = "ask", onyl = "human" }\n',

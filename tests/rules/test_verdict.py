@@ -27,10 +27,6 @@ def command(text: str, *, carrier: int = -1, opaque: str = "", remote: bool = Fa
     return Unit("bash", (text,), carrier=carrier, program=text.partition(" ")[0], opaque=opaque, remote=remote)
 
 
-def redirect(path: str, *, carrier: int) -> Unit:
-    return Unit("write", (path,), stands="redirect", carrier=carrier)
-
-
 def test_the_strictest_unit_decides_and_is_named() -> None:
     units = [command("ls"), command("git push"), command("rm x"), command("pwd")]
     rules = [("bash", "ls", ALLOW), ("bash", "git *", ASK), ("bash", "rm *", DENY)]
@@ -87,14 +83,24 @@ def test_naming_covers_neither_a_rule_of_its_own_nor_what_cannot_be_known() -> N
     assert verdict_on([replace(units[0], opaque="unknown"), units[1]], outer).action is ASK
 
 
-def test_a_redirect_is_covered_by_a_catch_all_allow_of_its_command_alone() -> None:
-    units = [command("git show"), redirect("/p/x", carrier=0)]
+@pytest.mark.parametrize("stands", ["redirect", "canonical"])
+@pytest.mark.parametrize("opaque", ["", "unknown"])
+def test_a_written_file_is_covered_by_a_catch_all_allow_of_its_command_alone(stands: str, opaque: str) -> None:
+    units = [command("git show"), Unit("write", ("/p/x",), stands=stands, carrier=0, opaque=opaque)]
     assert verdict_on(units, ("bash", "*", ALLOW)).action is ALLOW
     assert verdict_on(units, ("bash", "git show *", ALLOW)).action is ASK
     assert verdict_on(units, ("bash", "*", ALLOW), ("write", "*", ASK)).action is ASK
     assert verdict_on(units, ("bash", "*", ALLOW), ("path", "/p/*", DENY)).action is DENY
     units[1] = replace(units[1], stands="request")
     assert verdict_on(units, ("bash", "*", ALLOW)).action is ASK
+
+
+def test_a_glob_that_cannot_be_told_is_covered_by_a_catch_all_allow_and_by_no_other() -> None:
+    glob = Unit("path_read", ("/et?/x",), auxiliary=True, glob=True, opaque="unknown", carrier=0)
+    units = [command("cat /et?/x"), glob]
+    assert verdict_on(units, ("bash", "*", ALLOW)).action is ALLOW
+    assert verdict_on(units, ("bash", "cat *", ALLOW)).action is ASK
+    assert verdict_on(units, ("bash", "*", ALLOW), ("path", "/etc/*", DENY)).action is DENY
 
 
 def test_findings_that_do_not_fit_the_units_are_refused() -> None:
