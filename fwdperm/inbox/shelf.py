@@ -84,6 +84,11 @@ class Shelf:
         """True when the last call left names unlisted or files unread."""
         return self._listing is not None or bool(self._left)
 
+    @property
+    def is_settled(self) -> bool:
+        """True when `is_unchanged` is worth asking."""
+        return self._settled is not None
+
     def is_unchanged(self, status: os.stat_result) -> bool:
         """Say whether the directory is empty of mail and stood still since its last full listing."""
         return self._settled is not None and _stamp(status) == self._settled

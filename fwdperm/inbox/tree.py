@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from fwdperm.errors import ChildError, EnvironmentFailure
 from fwdperm.inbox import files, reading
 from fwdperm.inbox.beats import BeatFiles
+from fwdperm.inbox.doors import Doors
 from fwdperm.inbox.layout import (
     REQUESTS,
     RESPONSES,
@@ -66,6 +67,7 @@ class InboxTree:
         self.layout = Layout(root)
         self.modes = files.GROUP if several_uids else files.PRIVATE
         self._root = os.fspath(root)
+        self._doors = Doors(self._root)
         self._beats = BeatFiles(self._root, modes=self.modes)
         self._owner = None if several_uids else os.geteuid()
         self._now_ns = now_ns
@@ -97,7 +99,7 @@ class InboxTree:
     def sessions(self) -> tuple[str, ...]:
         """List every session that has a directory under `sessions/`. Names that encode no session are left alone."""
         try:
-            with files.directory(self._root, (SESSIONS,)) as at, os.scandir(at) as entries:
+            with os.scandir(self._doors.open(SESSIONS)) as entries:
                 names = [entry.name for entry in entries if _is_directory(entry)]
         except OSError:
             return ()
@@ -117,7 +119,8 @@ class InboxTree:
         self._behind.pop(session, None)
 
     def close(self) -> None:
-        """Let go of every listing that is under way, and of every open heartbeat."""
+        """Let go of every listing that is under way, and of every open directory and heartbeat."""
+        self._doors.close()
         self._beats.close()
         for session in tuple(self._shelves):
             self.forget(session)
@@ -136,18 +139,15 @@ class InboxTree:
         budget = Budget()
         found: list[Letter] = []
         try:
-            at = files.open_directory(self._root, (SESSIONS,))
+            self._doors.open(SESSIONS)
         except OSError as error:
             return self._rootless(error)
-        try:
-            for session in order:
-                self._behind.pop(session, None)
-                if budget.is_spent:
-                    self._behind[session] = None
-                    continue
-                self._look(session, sessions=at, budget=budget, found=found)
-        finally:
-            os.close(at)
+        for session in order:
+            self._behind.pop(session, None)
+            if budget.is_spent:
+                self._behind[session] = None
+            else:
+                self._look(session, budget=budget, found=found)
         found.sort(key=lambda letter: (letter.ctime_ns, letter.inbox, letter.stem))
         return found
 
@@ -155,7 +155,7 @@ class InboxTree:
         """Name the inboxes where something was left unread. See Transport."""
         return frozenset(self._behind)
 
-    def _look(self, session: str, *, sessions: int, budget: Budget, found: list[Letter]) -> None:
+    def _look(self, session: str, *, budget: Budget, found: list[Letter]) -> None:
         try:
             name = _encode(session)
         except ChildError:
@@ -164,17 +164,11 @@ class InboxTree:
         if shelf is None:
             shelf = self._shelves[session] = Shelf(session, owner=self._owner, clock=self._clock)
         try:
-            if self._times_are_live and shelf.is_unchanged(_peek(f"{name}/{REQUESTS}", at=sessions)):
-                return
-            inbox = os.open(name, files.DIRECTORY, dir_fd=sessions)
-            try:
-                at = os.open(REQUESTS, files.DIRECTORY, dir_fd=inbox)
-            finally:
-                os.close(inbox)
-            try:
-                found += shelf.take(at, budget=budget, now_ns=self._now_ns())
-            finally:
-                os.close(at)
+            if self._times_are_live and shelf.is_settled:
+                status = os.stat(f"{self._root}/{SESSIONS}/{name}/{REQUESTS}", follow_symlinks=False)  # noqa: PTH116
+                if shelf.is_unchanged(status):
+                    return
+            found += shelf.take(self._doors.open(SESSIONS, name, REQUESTS), budget=budget, now_ns=self._now_ns())
         except FileNotFoundError:
             shelf.empty()
         except OSError as error:
@@ -203,11 +197,11 @@ class InboxTree:
         missing: set[tuple[str, str]] = set()
         for inbox, held in by_inbox.items():
             try:
-                with files.directory(self._root, (SESSIONS, _encode(inbox), REQUESTS)) as at:
-                    for stem, token in held:
-                        status = reading.status_of(file_name(stem), at=at)
-                        if status is None or (status.st_dev, status.st_ino) != (token.device, token.inode):
-                            missing.add((inbox, stem))
+                at = self._doors.open(SESSIONS, _encode(inbox), REQUESTS)
+                for stem, token in held:
+                    status = reading.status_of(file_name(stem), at=at)
+                    if status is None or (status.st_dev, status.st_ino) != (token.device, token.inode):
+                        missing.add((inbox, stem))
             except FileNotFoundError:
                 missing.update((inbox, stem) for stem, _ in held)
             except (OSError, ValueError, ChildError):
@@ -221,15 +215,15 @@ class InboxTree:
         name = file_name(letter.stem)
         directory = _encode(letter.inbox)
         try:
-            with files.directory(self._root, (SESSIONS, directory, REQUESTS)) as at:
-                self._expect_removal(directory, name)
-                removed = files.remove_same(name, letter.token, at=at)
-                if not removed:
-                    self._removed.discard((directory, name))
+            at = self._doors.open(SESSIONS, directory, REQUESTS)
         except FileNotFoundError:
             return True
         except OSError:
             return False
+        self._expect_removal(directory, name)
+        removed = files.remove_same(name, letter.token, at=at)
+        if not removed:
+            self._removed.discard((directory, name))
         if removed and (shelf := self._shelves.get(letter.inbox)) is not None:
             shelf.drop(name)
         return removed
@@ -257,10 +251,10 @@ class InboxTree:
         """Publish an answer. Makes missing directories again; never overwrites. See Transport."""
         name = file_name(stem)
         try:
-            with files.directory(self._root, (SESSIONS, _encode(inbox), RESPONSES), create=self.modes) as at:
-                return files.publish(name, payload, at=at, modes=self.modes)
+            at = self._doors.open(SESSIONS, _encode(inbox), RESPONSES, create=self.modes)
         except OSError as error:
             return files.failed(error)
+        return files.publish(name, payload, at=at, modes=self.modes)
 
     def responses(self, inbox: str) -> tuple[Unread, ...]:
         """List unconsumed answers; clears away temp files a crash left there. See Transport."""
@@ -300,10 +294,6 @@ class InboxTree:
     def unbeat(self, session: str) -> None:
         """Withdraw a heartbeat. See Transport."""
         self._beats.unbeat(session)
-
-
-def _peek(path: str, *, at: int) -> os.stat_result:
-    return os.stat(path, dir_fd=at, follow_symlinks=False)
 
 
 def _is_directory(entry: os.DirEntry[str]) -> bool:
