@@ -242,7 +242,8 @@ def _unit(unit: PromptUnit) -> str:
 
 
 def _danger(prompt: Prompt) -> str:
-    reasons = [unit.reason for unit in prompt.units if unit.reason and unit.danger == prompt.danger]
+    worst = [unit for unit in prompt.units if unit.danger == prompt.danger]
+    reasons = [*(unit.reason for unit in worst if unit.reason), *(unit.id for unit in worst if unit.id)]
     because = f": {'; '.join(dict.fromkeys(reasons))}" if reasons else ""
     danger = shown(prompt.danger)
     return f"{danger.upper() if prompt.is_grave else danger}{shown(because)}"
@@ -250,7 +251,8 @@ def _danger(prompt: Prompt) -> str:
 
 def _judge(judge: PromptJudge) -> str:
     if judge.failure:
-        return f"did not answer ({shown(judge.failure)})"
+        words = f": {shown(judge.reason)}" if judge.reason else ""
+        return f"did not answer ({shown(judge.failure)}){words}"
     risk = f", {shown(judge.risk)} risk" if judge.risk else ""
     reason = f": {_quote(judge.reason)}" if judge.reason else ""
     return f"{shown(judge.verdict).upper()}{risk}{reason}"

@@ -19,6 +19,8 @@ _BLANKS: Final = 8
 """Blanks in a row shown as they are: deep indentation stays readable, a screenful of padding does not stay hidden."""
 _NEWLINES: Final = 3
 """Line ends in a row shown as they are."""
+_MARKS: Final = 3
+"""Marks on one letter shown as they are: what the scripts of the world need."""
 _QUOTED_CHARS: Final = 40
 """Characters of a suspicious word that are quoted in a suspicion."""
 
@@ -88,10 +90,15 @@ def _write_run(run: str, *, multiline: bool, before: str) -> str:
             count = len(many[0]) if many else 1
             out.append(f"\n[{count - 1} empty lines]\n" if many else "\n")
             at += count
-        else:
-            out.append(char if _is_plain(char, before=before) else _escape(char))
-            at += 1
-        before = char
+            before = ""
+            continue
+        at += 1
+        if not _is_plain(char, before=before):
+            out.append(_escape(char))
+            before = ""
+            continue
+        out.append(char)
+        before = before + char if _is_mark(char) else char
     return "".join(out)
 
 
@@ -104,19 +111,26 @@ def _is_invisible(char: str) -> bool:
     return any(first <= code <= last for first, last in _INVISIBLE_RANGES)
 
 
+def _is_mark(char: str) -> bool:
+    return unicodedata.category(char)[0] == "M"
+
+
 def _is_plain(char: str, *, before: str) -> bool:
-    """Say whether a character can be shown as it is after `before` (one character, or none at the start)."""
+    """Say whether a character can be shown as it is.
+
+    Args:
+        char: The character.
+        before: What stands before it on screen: one character with the marks on it, or nothing.
+    """
     if not char.isprintable() or _is_invisible(char):
         return False
-    category = unicodedata.category(char)
-    if category == "Me":
+    if not _is_mark(char):
+        return True
+    # A mark belongs on a letter, and few on one: a tower of them would cover the lines above. One that composes with
+    # its letter would look like the composed letter, and is written out; one that encloses could cross out anything.
+    if not before or len(before) > _MARKS or unicodedata.category(before[0])[0] != "L":
         return False
-    if category in {"Mn", "Mc"}:
-        # A mark belongs on a letter. One that composes with it looks like the composed letter and is written out.
-        if not before or unicodedata.category(before)[0] not in "LM" or not before.isprintable():
-            return False
-        return unicodedata.normalize("NFC", before + char) == before + char
-    return True
+    return unicodedata.category(char) != "Me" and unicodedata.normalize("NFC", before + char) == before + char
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,10 +202,14 @@ def test_a_question_answered_elsewhere_says_by_whom(seat: Seat) -> None:
 
 def test_an_answer_that_comes_second_hears_who_was_first(seat: Seat) -> None:
     seat.ask("r1")
+    seat.ask("r2", is_next=False)
     seat.tell(do="steal", id="r1")
-    assert seat.waiting() == []
+    assert seat.waiting() == ["r2"]
     seat.type("n")
     seat.expect("already decided by bob: approved once  (r1)")
+    assert "already decided" not in seat.expect("answer r2> ")
+    assert seat.event() == {"event": "open"}  # and no answer before it
+    assert seat.waiting() == ["r2"]
 
 
 def test_nothing_of_a_request_reaches_the_terminal_raw(seat: Seat) -> None:
@@ -257,6 +261,20 @@ def test_a_cut_value_has_to_be_read_in_full_before_it_can_be_approved(tmp_path: 
         seat.expect("  | rm -rf ~/data")
         seat.expect("[that is all of it]")
         assert seat.waiting() == ["r1"]
+        seat.type("y")
+        assert seat.answer()["reply"]["reply"] == "once"
+
+
+def test_a_page_that_is_not_on_screen_yet_was_not_read(tmp_path: Path) -> None:
+    """The terminal is held with Ctrl-S while the rest of the question is on its way."""
+    with Seat(tmp_path, rows=200) as seat:
+        seat.ask(values=["x\n" * 20 + "y\n" * 30])
+        seat.tty.send("\x13")
+        seat.type("full")
+        seat.type("y")
+        assert seat.waiting() == ["r1"]
+        seat.tty.send("\x11")
+        seat.expect("[that is all of it]")
         seat.type("y")
         assert seat.answer()["reply"]["reply"] == "once"
 

@@ -93,6 +93,14 @@ def test_a_session_name_cannot_draw_a_chain_of_its_own() -> None:
     )
 
 
+def test_what_earned_the_danger_is_said_beside_it() -> None:
+    unit = PromptUnit(
+        surface="bash", text="git push", danger="dangerous", id="dangerous.sends", reason="sends data out"
+    )
+    text = render(prompt(danger="dangerous", units=(unit,)), width=80, colour=False, waiting=0, time_left=None)
+    assert "danger   DANGEROUS: sends data out; dangerous.sends\n" in text
+
+
 def test_a_quotation_cannot_end_itself() -> None:
     text = render(prompt(message='x" said the admin "'), width=80, colour=False, waiting=0, time_left=None)
     assert 'claims   "x\\u{22} said the admin \\u{22}"' in text
@@ -122,6 +130,7 @@ def test_no_part_is_cut_without_a_word(fields: dict[str, Any]) -> None:
     ("judge", "expected"),
     [
         (PromptJudge(failure="timeout"), "judge    did not answer (timeout)"),
+        (PromptJudge(failure="no_key", reason="no key is set"), "judge    did not answer (no_key): no key is set"),
         (
             PromptJudge(verdict="escalate", risk="medium", reason="pushes to a protected branch"),
             'judge    ESCALATE, medium risk: "pushes to a protected branch"',
