@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.guard.critical import candidates, catastrophe
 from fwdperm.guard.dangers import CODE_VARIABLE_HEADS, CODE_VARIABLES, peril_of
-from fwdperm.guard.flows import DOWNLOADERS, INTERPRETERS, SENDERS, flows, is_secret, secret_read_by
+from fwdperm.guard.flows import DOWNLOADERS, INTERPRETERS, MOST_COMMANDS, SENDERS, flows, is_secret, secret_read_by
 from fwdperm.guard.markers import may_hold_secret_path, sensitive_to_write
 from fwdperm.guard.own import is_own
 from fwdperm.guard.positive import HARMLESS_VARIABLES, HARMLESS_WRAPPERS, Entry
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 LONGEST_ROUTINE: Final = 2_000
 """Characters of a line that can still be routine: more than a person takes in."""
-_PADDING: Final = re.compile(r" {40}|\t{10}|\n\s*\n\s*\n\s*\n")
+_SED_RUNS: Final = re.compile(r"(?:^|[;\n{}]|[0-9$/])\s*[ew](?:\s|$)|/[gpI0-9]*[we]\b")
+_PADDING: Final = re.compile(r" {40}|\t{10}|(?:\n[ \t]*){4}")
 _REGENERABLE: Final = frozenset(
     "build dist target out node_modules __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .nox htmlcov coverage .coverage .next .nuxt .turbo .parcel-cache .cache tmp .eggs".split()
 )
@@ -85,6 +86,8 @@ def _veto(line: Line, text: str) -> Assessment | None:
     """Say what forbids the whole line to be routine."""
     if line.opaque:
         return Assessment(Danger.DANGEROUS, "dangerous.opaque", line.opaque)
+    if len(line.commands) > MOST_COMMANDS:
+        return Assessment(Danger.DANGEROUS, "dangerous.many", f"more than {MOST_COMMANDS} commands in one line")
     if not text.isascii() or not text.isprintable():
         bad = next((char for char in text if not char.isprintable() and char not in "\n\t"), "")
         if bad:
@@ -141,7 +144,7 @@ def _assess_command(index: int, line: Line, base_ground: Ground, veto: Assessmen
 def _carries(line: Line, index: int) -> bool:
     """Say whether what a wrapper runs stands in the line as a command of its own, word for word."""
     argv = line.commands[index].argv
-    for child in line.commands[index + 1 :]:
+    for child in line.commands[index + 1 : index + 64]:
         if child.carrier == index and child.wrapped_by:
             lead = argv[1 : len(argv) - len(child.words)]
             return (
@@ -183,6 +186,8 @@ def _peril(command: Command, ground: Ground) -> Assessment | None:  # noqa: C901
                     Danger.DANGEROUS, "dangerous.variable", "a variable that makes programs run other code", (name,)
                 )
     peril = peril_of(argv)
+    if peril is None and argv[1:2] == ("-m",) and base.startswith("python") and len(argv) > 2:  # noqa: PLR2004 - a module
+        peril = peril_of(argv[2:])
     if peril and not _is_mild(peril[0].id, command, ground):
         return Assessment(Danger.DANGEROUS, peril[0].id, peril[0].reason, peril[1])
     if base in {"echo", "printf"}:
@@ -201,9 +206,7 @@ def _peril(command: Command, ground: Ground) -> Assessment | None:  # noqa: C901
         return Assessment(
             Danger.DANGEROUS, "dangerous.awk-code", "awk code that may run a program or write a file", argv[:1]
         )
-    if base == "sed" and any(
-        re.search(r"(?:^|;|\n|/[gpI0-9]*)\s*[ew](?:\s|$)|/[gpI0-9]*[we]\b", word) for word in argv[1:]
-    ):
+    if base == "sed" and any(_SED_RUNS.search(word) for word in argv[1:]):
         return Assessment(
             Danger.DANGEROUS, "dangerous.sed-code", "sed code that may run a program or write a file", argv[:1]
         )
@@ -226,6 +229,10 @@ def _perilous_words(command: Command, ground: Ground) -> Assessment | None:
     ours = bool(around.own) or "fwd" in joined.lower() or "fwd" in ground.cwd or "responses" in joined
     for word in command.words[1:]:
         text = word.text
+        if word.glob and text.rpartition("/")[2][:1] == "." and text not in {".", ".."}:
+            return Assessment(
+                Danger.DANGEROUS, "dangerous.hidden-pattern", "a pattern that stands for hidden files", (command.program, text)
+            )
         for each in candidates(text):
             if look and is_secret(each, ground):
                 return Assessment(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.markers import sensitive_to_read, sensitive_to_write
 from fwdperm.guard.own import HARMLESS_VERBS, is_own, own_verb
-from fwdperm.guard.places import is_catastrophic
+from fwdperm.guard.places import LONGEST_PATH, is_catastrophic
 from fwdperm.guard.text import is_metadata, sql_drops
 
 if TYPE_CHECKING:
@@ -521,7 +521,7 @@ def _by_files(command: Command, ground: Ground) -> tuple[str, str, Argv] | None:
 
 def candidates(text: str) -> tuple[str, ...]:
     """Give the paths a word may name: itself, and what stands behind `=`, `@` or `:`."""
-    if not text or text.startswith("--") and "=" not in text:
+    if not text or len(text) > LONGEST_PATH or (text.startswith("--") and "=" not in text):
         return ()
     out = [text]
     for mark in "=@:":

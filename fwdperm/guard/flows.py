@@ -6,6 +6,7 @@ Lives here: findings over the whole line, given to the commands concerned. Never
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.classes import Danger
@@ -88,6 +89,37 @@ _GONE: Final = frozenset(
 _DEPTH: Final = 3
 
 
+MOST_COMMANDS: Final = 500
+"""Commands of one line that are looked at together; a longer line is for a person anyway."""
+_CODE_CHARS: Final = 4096
+"""Characters of an interpreter's one-liner that are looked at; it is dangerous whatever they say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Web:
+    """A line with what hangs on each command.
+
+    Attributes:
+        line: The line.
+        commands: Its commands, at most `MOST_COMMANDS`.
+        children: Command index -> what it carries.
+    """
+
+    line: Line
+    commands: tuple[Command, ...]
+    children: dict[int, list[int]]
+
+    @classmethod
+    def of(cls, line: Line) -> Web:
+        """Index a line."""
+        children: dict[int, list[int]] = {}
+        commands = line.commands[:MOST_COMMANDS]
+        for index, command in enumerate(commands):
+            if command.carrier >= 0:
+                children.setdefault(command.carrier, []).append(index)
+        return cls(line, commands, children)
+
+
 def flows(line: Line, ground: Ground, text: str, *, depth: int = 0) -> dict[int, Found]:
     """Find what the commands of a line do together.
 
@@ -101,18 +133,19 @@ def flows(line: Line, ground: Ground, text: str, *, depth: int = 0) -> dict[int,
         Command index -> what it is part of. A command that is part of nothing is missing.
     """
     found: dict[int, Found] = {}
-    if line.functions:
-        _fork_bomb(line, found)
-    for index, command in enumerate(line.commands):
+    web = Web.of(line)
+    if web.line.functions:
+        _fork_bomb(web, found)
+    for index, command in enumerate(web.commands):
         base = command.base
         if not command.words:
             continue
         if base in INTERPRETERS or base in {"eval", "source", ".", "exec"} or base.startswith(("python3.", "pypy")):
-            _into_interpreter(line, index, found, ground, depth)
+            _into_interpreter(web, index, found, ground, depth)
         if base in SENDERS or any(r.target.text.startswith(("/dev/tcp/", "/dev/udp/")) for r in command.redirects):
-            _out(line, index, found, ground)
+            _out(web, index, found, ground)
         if base in {"psql", "mysql", "mariadb", "sqlite3", "mongosh", "mongo"}:
-            fed = literal_input(line, index)
+            fed = literal_input(web.line, index)
             if fed and sql_drops(fed):
                 found[index] = (
                     Danger.CRITICAL,
@@ -121,12 +154,12 @@ def flows(line: Line, ground: Ground, text: str, *, depth: int = 0) -> dict[int,
                     (command.program, fed[:80]),
                 )
         if base == "xargs" and command.fed_by >= 0:
-            _xargs(line, index, found, ground)
+            _xargs(web, index, found, ground)
         if base in {"kill", "xargs"}:
-            _kill_us(line, index, found)
-    _fetch_then_run(line, found)
+            _kill_us(web, index, found)
+    _fetch_then_run(web, found)
     if depth < _DEPTH:
-        _hidden(line, ground, text, found, depth)
+        _hidden(web, ground, text, found, depth)
     return found
 
 
@@ -136,10 +169,10 @@ def _critical(found: dict[int, Found], id_: str, reason: str, words: tuple[str, 
             found[index] = (Danger.CRITICAL, id_, reason, words)
 
 
-def _fork_bomb(line: Line, found: dict[int, Found]) -> None:
-    for index, command in enumerate(line.commands):
-        if command.stands == "function" and command.base in line.functions and command.fed_by >= 0:
-            if line.commands[command.fed_by].base == command.base:
+def _fork_bomb(web: Web, found: dict[int, Found]) -> None:
+    for index, command in enumerate(web.commands):
+        if command.stands == "function" and command.base in web.line.functions and command.fed_by >= 0:
+            if web.commands[command.fed_by].base == command.base:
                 _critical(
                     found,
                     "critical.fork-bomb",
@@ -150,25 +183,25 @@ def _fork_bomb(line: Line, found: dict[int, Found]) -> None:
                 )
 
 
-def upstream(line: Line, index: int) -> Iterator[int]:
+def upstream(web: Web, index: int) -> Iterator[int]:
     """Give every command whose output reaches this one through pipes, with what those run, and what is substituted into its words."""
     seen: set[int] = set()
-    waiting = [line.commands[index].fed_by, *_substituted(line, index)]
-    carrier = line.commands[index].carrier
-    if carrier >= 0 and line.commands[index].wrapped_by:
-        waiting.append(line.commands[carrier].fed_by)
+    waiting = [web.commands[index].fed_by, *_substituted(web, index)]
+    carrier = web.commands[index].carrier
+    if carrier >= 0 and web.commands[index].wrapped_by:
+        waiting.append(web.commands[carrier].fed_by)
     while waiting:
         at = waiting.pop()
         if at < 0 or at in seen:
             continue
         seen.add(at)
         yield at
-        waiting.append(line.commands[at].fed_by)
-        waiting.extend(child for child, command in enumerate(line.commands) if command.carrier == at)
+        waiting.append(web.commands[at].fed_by)
+        waiting.extend(web.children.get(at, ()))
 
 
-def _substituted(line: Line, index: int) -> list[int]:
-    return [at for at, command in enumerate(line.commands) if command.carrier == index and not command.wrapped_by]
+def _substituted(web: Web, index: int) -> list[int]:
+    return [at for at in web.children.get(index, ()) if not web.commands[at].wrapped_by]
 
 
 def _reads_program_from_input(command: Command) -> bool:
@@ -182,11 +215,11 @@ def _reads_program_from_input(command: Command) -> bool:
     return not operands or "-s" in args or "-" in args or operands[0] in {"/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"}
 
 
-def _into_interpreter(line: Line, index: int, found: dict[int, Found], ground: Ground, depth: int) -> None:
-    command = line.commands[index]
+def _into_interpreter(web: Web, index: int, found: dict[int, Found], ground: Ground, depth: int) -> None:
+    command = web.commands[index]
     base = command.base
-    feeding = list(upstream(line, index))
-    direct = set(_substituted(line, index))
+    feeding = list(upstream(web, index))
+    direct = set(_substituted(web, index))
     from_input = base not in {"eval", "source", ".", "exec"} and _reads_program_from_input(command)
     runs_text = base in {"eval", "source", "."} or any(
         arg in _INLINE_FLAGS or re.fullmatch(r"-[a-zA-Z]*c", arg) for arg in command.argv[1:]
@@ -195,7 +228,7 @@ def _into_interpreter(line: Line, index: int, found: dict[int, Found], ground: G
     takes = from_input or runs_text or as_file
     if takes:
         for at in feeding:
-            other = line.commands[at]
+            other = web.commands[at]
             if at in direct and not (runs_text or as_file) and not from_input:
                 continue
             if other.base in DOWNLOADERS:
@@ -217,7 +250,7 @@ def _into_interpreter(line: Line, index: int, found: dict[int, Found], ground: G
                     index,
                 )
     if from_input and depth < _DEPTH and base in SHELLS:
-        fed = literal_input(line, index)
+        fed = literal_input(web.line, index)
         if fed:
             _unpack(fed, index, found, ground, depth, (command.program, fed[:80]))
     if base in INTERPRETERS - SHELLS:
@@ -226,7 +259,7 @@ def _into_interpreter(line: Line, index: int, found: dict[int, Found], ground: G
                 word.text.startswith(("-e", "-c")) and len(word.text) > 3
             ):  # noqa: PLR2004
                 _inline(word.text, index, found, ground, depth)
-        fed = literal_input(line, index) if from_input else None
+        fed = literal_input(web.line, index) if from_input else None
         if fed:
             _inline(fed, index, found, ground, depth)
 
@@ -264,6 +297,7 @@ def _alone(command: Command, ground: Ground) -> tuple[str, str] | None:
 
 def _inline(code: str, index: int, found: dict[int, Found], ground: Ground, depth: int) -> None:
     """Look for the few literal forms of catastrophe in an interpreter's one-liner."""
+    code = code[:_CODE_CHARS]
     for match in _REMOVES_TREE.finditer(code):
         if by_words(("rm", "-r", match.group("path")), ground):
             _critical(
@@ -327,12 +361,12 @@ def is_secret(text: str, ground: Ground) -> bool:
     return bool(patterns) and bool(matches_configured(path, patterns, ground.home, ground.cwd))
 
 
-def _out(line: Line, index: int, found: dict[int, Found], ground: Ground) -> None:
+def _out(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:
     """Judge a command that can send: does a secret reach it?"""
-    command = line.commands[index]
+    command = web.commands[index]
     base = command.base
-    for at in upstream(line, index):
-        other = line.commands[at]
+    for at in upstream(web, index):
+        other = web.commands[at]
         secret = secret_read_by(other, ground.at(other.cwd))
         if secret:
             _critical(
@@ -360,7 +394,7 @@ def _out(line: Line, index: int, found: dict[int, Found], ground: Ground) -> Non
             _critical(found, "critical.exfiltration", "sends a secret out", (command.program, "/dev/tcp"), index)
     secret = _uploaded_secret(command, ground)
     if not secret:
-        secret = _tainted(line, index, ground)
+        secret = _tainted(web, index, ground)
     if secret:
         _critical(found, "critical.exfiltration", "sends a secret out", (command.program, secret), index)
     elif base in {"curl", "wget"} and any(
@@ -370,19 +404,19 @@ def _out(line: Line, index: int, found: dict[int, Found], ground: Ground) -> Non
         _critical(found, "critical.exfiltration", "sends a secret out in an address", (command.program,), index)
     if (
         base in {"curl", "wget", "http", "scp", "rsync", "nc"}
-        and _runs_over_many(line, index)
+        and _runs_over_many(web, index)
         and any(_UPLOADS.match(word.text[:20].partition("=")[0] + "") or not word.known for word in command.words[1:])
     ):
         if base in {"scp", "rsync", "nc"} or any(_UPLOADS.match(word.text) for word in command.words[1:]):
             _critical(found, "critical.bulk-upload", "uploads every file it finds", (command.program,), index)
 
 
-def _runs_over_many(line: Line, index: int) -> bool:
-    at = line.commands[index].carrier
+def _runs_over_many(web: Web, index: int) -> bool:
+    at = web.commands[index].carrier
     while at >= 0:
-        if line.commands[at].base in {"find", "xargs", "parallel", "fd"}:
+        if web.commands[at].base in {"find", "xargs", "parallel", "fd"}:
             return True
-        at = line.commands[at].carrier
+        at = web.commands[at].carrier
     return False
 
 
@@ -442,29 +476,29 @@ def _uploaded_secret(command: Command, ground: Ground) -> str:
     return ""
 
 
-def _tainted(line: Line, index: int, ground: Ground) -> str:
+def _tainted(web: Web, index: int, ground: Ground) -> str:
     """Follow `X=$(cat secret)` into a later command that sends `$X`."""
-    if all(word.known for word in line.commands[index].words):
+    if all(word.known for word in web.commands[index].words):
         return ""
-    raw = line.commands[index].raw
+    raw = web.commands[index].raw
     for at in range(index):
-        for name, value in line.commands[at].prefixes:
+        for name, value in web.commands[at].prefixes:
             if not value.known and re.search(rf"\$\{{?{re.escape(name)}\b", raw):
-                for child in _substituted(line, at):
-                    secret = secret_read_by(line.commands[child], ground)
+                for child in _substituted(web, at):
+                    secret = secret_read_by(web.commands[child], ground)
                     if secret:
                         return secret
     return ""
 
 
-def _xargs(line: Line, index: int, found: dict[int, Found], ground: Ground) -> None:
+def _xargs(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:
     """Put literal input behind what `xargs` runs; and look at a `find` over everything that feeds it."""
-    command = line.commands[index]
-    inner = [at for at, each in enumerate(line.commands) if each.carrier == index and each.wrapped_by]
-    fed = literal_input(line, index)
-    source = line.commands[command.fed_by]
+    command = web.commands[index]
+    inner = [at for at, each in enumerate(web.commands) if each.carrier == index and each.wrapped_by]
+    fed = literal_input(web.line, index)
+    source = web.commands[command.fed_by]
     for at in inner:
-        argv = line.commands[at].argv
+        argv = web.commands[at].argv
         if fed and argv:
             hit = by_words((*argv, *fed.split()), ground)
             if hit:
@@ -475,21 +509,21 @@ def _xargs(line: Line, index: int, found: dict[int, Found], ground: Ground) -> N
                 _critical(found, hit[0], hit[1], hit[2], index, at)
 
 
-def _kill_us(line: Line, index: int, found: dict[int, Found]) -> None:
-    command = line.commands[index]
-    if command.base == "xargs" and not any(each.carrier == index and each.base == "kill" for each in line.commands):
+def _kill_us(web: Web, index: int, found: dict[int, Found]) -> None:
+    command = web.commands[index]
+    if command.base == "xargs" and not any(each.carrier == index and each.base == "kill" for each in web.commands):
         return
-    for at in upstream(line, index):
-        if any("fwdperm" in word.lower() for word in line.commands[at].argv):
+    for at in upstream(web, index):
+        if any("fwdperm" in word.lower() for word in web.commands[at].argv):
             _critical(
                 found, "critical.kill-fwdperm", "stops the permission daemon", (command.program, "fwdperm"), index
             )
 
 
-def _fetch_then_run(line: Line, found: dict[int, Found]) -> None:
+def _fetch_then_run(web: Web, found: dict[int, Found]) -> None:
     """Follow a file from a download to a command that runs it."""
     fetched: dict[str, int] = {}
-    for index, command in enumerate(line.commands):
+    for index, command in enumerate(web.commands):
         name = command.program.removeprefix("./")
         args = [word.removeprefix("./") for word in command.argv[1:]]
         if fetched:
@@ -504,7 +538,7 @@ def _fetch_then_run(line: Line, found: dict[int, Found]) -> None:
                     found,
                     "critical.remote-code",
                     "runs code straight from the network",
-                    (line.commands[hit].program, name),
+                    (web.commands[hit].program, name),
                     hit,
                     index,
                 )
@@ -523,16 +557,15 @@ def _downloaded(command: Command, args: list[str]) -> list[str]:
     return [name for name in out if name and name != "-"]
 
 
-def _hidden(line: Line, ground: Ground, text: str, found: dict[int, Found], depth: int) -> None:
+def _hidden(web: Web, ground: Ground, text: str, found: dict[int, Found], depth: int) -> None:
     """Resolve literal variables, blanks and printed text, and look again at what then stands there."""
     if "\0" in text:
         for joined in (text.replace("\0", ""), text.replace("\0", "\n")):
-            for index in range(max(1, len(line.commands))):
-                _unpack(joined, index, found, ground, depth, ("NUL",))
+            _unpack(joined, 0, found, ground, depth, ("NUL",))
     if "$" not in text and "`" not in text and "{" not in text:
         return
     variables: dict[str, str] | None = None
-    for index, command in enumerate(line.commands):
+    for index, command in enumerate(web.commands):
         if (
             not command.raw
             or all(word.known for word in command.words)
@@ -540,7 +573,7 @@ def _hidden(line: Line, ground: Ground, text: str, found: dict[int, Found], dept
         ):
             continue
         if variables is None:
-            variables = assignments(line)
+            variables = assignments(web.line)
         after = expand(command.raw, variables, print_of=_printed)
         if after != command.raw:
             _unpack(after, index, found, ground, depth, (command.raw[:80], after[:80]))

@@ -265,7 +265,7 @@ def may_hold_secret_path(text: str) -> bool:
     return _READ_HINT.search(text.lower()) is not None or "\\" in text
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def sensitive_to_read(path: str) -> Marker | None:
     """Find the marker that makes an absolute path sensitive to read, the gravest first; None when there is none."""
     folded = path.replace("\\", "/").lower()
@@ -276,7 +276,7 @@ def sensitive_to_read(path: str) -> Marker | None:
     return _first(_READ, folded)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def sensitive_to_write(path: str) -> Marker | None:
     """Find the marker that makes an absolute path sensitive to write, the gravest first; None when there is none."""
     folded = path.replace("\\", "/").lower()
@@ -292,7 +292,7 @@ def _first(matcher: _Matcher, folded: str) -> Marker | None:
     return None
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def matches_configured(path: str, patterns: tuple[str, ...], home: str, cwd: str) -> str:
     """Find the operator's own pattern that covers a path, in its absolute, `~` or relative form; empty when none does."""
     forms = [path]

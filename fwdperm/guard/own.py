@@ -49,7 +49,7 @@ _FRONTS: Final = (
 )
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def is_own(path: str, own: tuple[str, ...], workspaces: tuple[str, ...]) -> bool:
     """Say whether a path is one of our files.
 
@@ -72,7 +72,7 @@ def is_own(path: str, own: tuple[str, ...], workspaces: tuple[str, ...]) -> bool
     return path[:1] in {"/", "~", "$"} and _NAMED.search(folded) is not None and not is_under(path, workspaces)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def holds_own(path: str, own: tuple[str, ...]) -> bool:
     """Say whether removing this directory would take one of our files with it."""
     return any(path and is_under(file, (path,)) for file in own)

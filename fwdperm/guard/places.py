@@ -14,6 +14,8 @@ _HOME: Final = re.compile(r"(?:\$HOME|\$\{HOME\}|~)(?=/|$)")
 _HOME_OF: Final = re.compile(r"~([A-Za-z_][\w.-]*)(?=/|$)")
 _FILE_URL: Final = re.compile(r"file:(?://(?:localhost)?)?(?=/)", re.IGNORECASE)
 _NOWHERE_HOME: Final = "/home/~"
+LONGEST_PATH: Final = 4096
+"""Characters of the longest path a system opens."""
 
 SYSTEM_DIRECTORIES: Final = frozenset(
     "/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /opt /proc /root /run /sbin /srv /sys /usr /var /mnt /media "
@@ -66,7 +68,7 @@ def resolve(text: str, *, cwd: str, home: str) -> str:
             text = ("/root" if owner == "root" else f"/home/{owner}") + text[match.end() :]
     if text.startswith("/"):
         return normalised(text)
-    if not cwd or not text:
+    if not cwd or not text or first == "$":
         return ""
     return normalised(f"{cwd}/{text}")
 
@@ -89,6 +91,8 @@ def is_catastrophic(text: str, *, cwd: str, home: str, workspaces: tuple[str, ..
         True for the root, system directories, a home directory, and the directories directly inside the home.
     """
     text = text.strip()
+    if len(text) > LONGEST_PATH:
+        return False
     bare_glob = text in {"*", ".*", "./*", "**"}
     path = cwd if bare_glob else _catastrophe_path(text, cwd=cwd, home=home)
     if not path:

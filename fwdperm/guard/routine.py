@@ -143,11 +143,9 @@ def _check_words(entry: Entry, words: Sequence[Word], ground: Ground) -> None:  
                 operands.append(word)
             continue
         if text == "--":
-            rest = words[at:]
             if entry.operands is Takes.NOTHING:
-                seen.update(_accepted(entry, each.text) for each in rest)
-            else:
-                operands.extend(rest)
+                continue
+            operands.extend(words[at:])
             break
         if text in entry.flags:
             seen.add(text)
@@ -175,12 +173,6 @@ def _check_words(entry: Entry, words: Sequence[Word], ground: Ground) -> None:  
             f"`{entry.program}` without {' or '.join(f'`{flag}`' for flag in sorted(must))} may change files"
         )
     _check_operands(entry, operands, seen, ground)
-
-
-def _accepted(entry: Entry, flag: str) -> str:
-    if flag not in entry.flags:
-        raise NotRoutine(f"`{flag}` of `{entry.program}` is not on the positive list")
-    return flag
 
 
 def _check_cluster(entry: Entry, words: Sequence[Word], at: int, seen: set[str], ground: Ground) -> int:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from fwdperm.guard.markers import Marker, sensitive_to_read
-from fwdperm.guard.places import normalised, resolve
+from fwdperm.guard.places import LONGEST_PATH, normalised, resolve
 
 if TYPE_CHECKING:
     from fwdperm.wire.request import Facts
@@ -68,7 +68,7 @@ class Ground:
 
     def resolve(self, text: str) -> str:
         """Make a typed path absolute and lexically normal; empty when that cannot be known."""
-        return resolve(text, cwd=self.cwd, home=self.home)
+        return "" if len(text) > LONGEST_PATH else resolve(text, cwd=self.cwd, home=self.home)
 
     def is_inside(self, path: str) -> bool:
         """Say whether an absolute path lies in a workspace, or is one."""

@@ -66,7 +66,7 @@ def ipv4(host: str) -> str:
     return ".".join(str(number >> shift & 255) for shift in (24, 16, 8, 0))
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=1024)
 def host_of(url: str) -> str:
     """Give the host a URL (or a bare `host/path`) names, lower case; empty when there is none."""
     text = url if "://" in url else "//" + url.lstrip("/")
@@ -76,7 +76,7 @@ def host_of(url: str) -> str:
         return ""
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=1024)
 def is_metadata(url: str) -> bool:
     """Say whether an address is a cloud's metadata service, which hands out credentials."""
     host = host_of(unquote(url))
@@ -109,7 +109,7 @@ def is_local(url: str) -> bool:
     )  # noqa: PLR2004
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=256)
 def holds_token(text: str) -> bool:
     """Say whether text holds something shaped like a live secret, plainly or in base64 or percent encoding."""
     if TOKEN.search(text):
@@ -130,7 +130,7 @@ def unbase64(text: str) -> str:
         return ""
 
 
-_SQL_NOISE: Final = re.compile(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
+_SQL_NOISE: Final = re.compile(r"('(?:[^']|'')*')|--[^\n]*|/\*.*?\*/", re.DOTALL)
 _SQL_DROP: Final = re.compile(
     r"\s*(?:drop\s+(?:database|schema|table|tablespace|keyspace|collection|owned)\b|truncate\b)", re.IGNORECASE
 )
@@ -143,7 +143,7 @@ _JS_DROP: Final = re.compile(r"\.\s*(?:dropDatabase|drop|deleteMany)\s*\(\s*(?:\
 
 def sql_statements(text: str) -> list[str]:
     """Cut SQL into statements, with comments and string literals taken out."""
-    return [part for part in _SQL_NOISE.sub("''", text).split(";") if part.strip()]
+    return [part for part in _SQL_NOISE.sub(lambda noise: "''" if noise.group(1) else " ", text).split(";") if part.strip()]
 
 
 def sql_drops(text: str) -> bool:

@@ -59,6 +59,8 @@ _ACTS: Final = _f(
     "create update write put patch add set edit merge close open push commit deploy run execute exec eval start stop restart approve assign move rename copy insert upsert import install enable disable grant trigger dispatch fork star click type navigate evaluate fill press"
 )
 _LOOKS: Final = _f("get list search read fetch query find describe show lookup count status view info browse resolve")
+_DATABASES: Final = _f("sql postgres postgresql mysql mariadb sqlite db database query execute mongo mongodb clickhouse snowflake bigquery redshift supabase neon duckdb mssql oracle")
+_PROSE_KEYS: Final = _f("body text title content message description comment summary note subject")
 _CODE_KEYS: Final = _f("cmd command commands shell script bash sh exec commandline command_line run")
 _WORDS: Final = re.compile(r"[A-Za-z][a-z]*|[A-Z]+(?![a-z])|\d+")
 _HIGH_ENTROPY: Final = re.compile(r"[A-Za-z0-9+/_=-]{40,}|(?:%[0-9A-Fa-f]{2}){12,}")
@@ -216,10 +218,11 @@ def tool(surface: str, value: str, ground: Ground, shell: Callable[[str, Ground]
     found = [_by_name(label, words)]
     sends = bool(words & (_SENDS | _f("push create update comment put write")))
     reads = bool(words & _LOOKS)
+    database = bool(words & _DATABASES) and "docs" not in words
     for key, text in _leaves(arguments):
-        found.append(_argument(key, text, ground, shell, sends=sends, reads=reads))
+        found.append(_argument(key, text, ground, shell, sends=sends, reads=reads, database=database))
     if isinstance(arguments, str) and arguments:
-        found.append(_argument("", arguments, ground, shell, sends=sends, reads=reads))
+        found.append(_argument("", arguments, ground, shell, sends=sends, reads=reads, database=database))
     return worst(found)
 
 
@@ -276,7 +279,7 @@ def _quoted(word: str) -> str:
 
 
 def _argument(
-    key: str, text: str, ground: Ground, shell: Callable[[str, Ground], Assessment], *, sends: bool, reads: bool
+    key: str, text: str, ground: Ground, shell: Callable[[str, Ground], Assessment], *, sends: bool, reads: bool, database: bool
 ) -> Assessment:  # noqa: C901 - one check per kind of argument
     plain = says(Danger.RULED, "argument", "an ordinary argument", text)
     if not text or len(text) > 65536:  # noqa: PLR2004 - nobody reads that
@@ -287,12 +290,10 @@ def _argument(
         if inner.danger is Danger.CRITICAL:
             return Assessment(Danger.CRITICAL, inner.id, inner.reason, inner.words)
         return says(Danger.DANGEROUS, "tool-runs", "runs a command through a tool", text)
-    if low in {"sql", "query", "statement", "q"} or re.match(
-        r"\s*(?:select|with|insert|update|delete|drop|truncate|alter)\b", text, re.IGNORECASE
-    ):
-        if sql_drops(text) and (low not in {"body", "text", "title", "content", "message", "description"}):
+    if database and low not in _PROSE_KEYS:
+        if sql_drops(text):
             return says(Danger.CRITICAL, "critical.drop-data", "destroys a database or a table", text)
-        if low in {"sql", "query", "statement"} and sql_changes(text):
+        if sql_changes(text):
             return says(Danger.DANGEROUS, "database", "changes a database", text)
     if len(text) < 2048 and "\n" not in text:  # noqa: PLR2004 - a path or an address is shorter
         if "://" in text or low in {"url", "uri", "href", "endpoint"}:
