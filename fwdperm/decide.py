@@ -243,7 +243,8 @@ def begin(request: Request, standing: Standing) -> Decided | AskJudge | AskHuman
     if all(_is_free_read(weighed, at) for at in left):
         return Decided(weighed, _by_guard(weighed, Outcome.APPROVED, _worst(weighed, left)))
     why = _why(weighed, left)
-    if standing.has_judge and all(_may_judge(weighed, at, standing) for at in left):
+    is_mild = weighed.danger.danger.rank < Danger.DANGEROUS.rank
+    if standing.has_judge and is_mild and all(_may_judge(weighed, at, standing) for at in left):
         return AskJudge(weighed, why)
     return AskHuman(weighed, why)
 
