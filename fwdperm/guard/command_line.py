@@ -231,7 +231,10 @@ def _perilous_words(command: Command, ground: Ground) -> Assessment | None:
         text = word.text
         if word.glob and text.rpartition("/")[2][:1] == "." and text not in {".", ".."}:
             return Assessment(
-                Danger.DANGEROUS, "dangerous.hidden-pattern", "a pattern that stands for hidden files", (command.program, text)
+                Danger.DANGEROUS,
+                "dangerous.hidden-pattern",
+                "a pattern that stands for hidden files",
+                (command.program, text),
             )
         for each in candidates(text):
             if look and is_secret(each, ground):

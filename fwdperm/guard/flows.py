@@ -95,6 +95,22 @@ _CODE_CHARS: Final = 4096
 """Characters of an interpreter's one-liner that are looked at; it is dangerous whatever they say."""
 
 
+FLOWS: Final = (
+    ("critical.remote-code", "runs code straight from the network: piped, substituted, or saved and then run"),
+    ("critical.decoded-code", "runs text that nobody can read before it is decoded"),
+    ("critical.exfiltration", "sends a secret out: piped, substituted, as a file, in an address, or through a tool"),
+    ("critical.bulk-upload", "uploads every file it finds"),
+    ("critical.reverse-shell", "gives somebody else a shell here"),
+    ("critical.fork-bomb", "starts itself twice, without end"),
+    ("critical.read-*", "reads a path whose marker is critical"),
+    ("critical.write-*", "writes a path whose marker is critical"),
+    ("critical.own-files", "changes this permission system's own files"),
+    ("critical.own-command", "an agent must not answer, configure or stop its own permission system"),
+    ("critical.kill-fwdperm", "stops the permission daemon"),
+)
+"""What commands are together, for the reference page. Literal variables, `$IFS`, printed and decoded text are resolved first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Web:
     """A line with what hangs on each command.

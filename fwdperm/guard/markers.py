@@ -129,7 +129,7 @@ READ: Final = (
         "a browser's or mail program's profile",
         _p(
             "*/.mozilla/* */.config/google-chrome/* */.config/chromium/* */.config/brave* */.thunderbird/* */library/cookies/* "
-            "*/application support/google/chrome/* */application support/firefox/* */cookies.sqlite */login data */logins.json */key4.db"
+            "*/application?support/google/chrome/* */application?support/firefox/* */cookies.sqlite */login?data */logins.json */key4.db"
         ),
     ),
     Marker(

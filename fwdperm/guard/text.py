@@ -143,7 +143,9 @@ _JS_DROP: Final = re.compile(r"\.\s*(?:dropDatabase|drop|deleteMany)\s*\(\s*(?:\
 
 def sql_statements(text: str) -> list[str]:
     """Cut SQL into statements, with comments and string literals taken out."""
-    return [part for part in _SQL_NOISE.sub(lambda noise: "''" if noise.group(1) else " ", text).split(";") if part.strip()]
+    return [
+        part for part in _SQL_NOISE.sub(lambda noise: "''" if noise.group(1) else " ", text).split(";") if part.strip()
+    ]
 
 
 def sql_drops(text: str) -> bool:

@@ -59,7 +59,9 @@ _ACTS: Final = _f(
     "create update write put patch add set edit merge close open push commit deploy run execute exec eval start stop restart approve assign move rename copy insert upsert import install enable disable grant trigger dispatch fork star click type navigate evaluate fill press"
 )
 _LOOKS: Final = _f("get list search read fetch query find describe show lookup count status view info browse resolve")
-_DATABASES: Final = _f("sql postgres postgresql mysql mariadb sqlite db database query execute mongo mongodb clickhouse snowflake bigquery redshift supabase neon duckdb mssql oracle")
+_DATABASES: Final = _f(
+    "sql postgres postgresql mysql mariadb sqlite db database query execute mongo mongodb clickhouse snowflake bigquery redshift supabase neon duckdb mssql oracle"
+)
 _PROSE_KEYS: Final = _f("body text title content message description comment summary note subject")
 _CODE_KEYS: Final = _f("cmd command commands shell script bash sh exec commandline command_line run")
 _WORDS: Final = re.compile(r"[A-Za-z][a-z]*|[A-Z]+(?![a-z])|\d+")
@@ -279,7 +281,14 @@ def _quoted(word: str) -> str:
 
 
 def _argument(
-    key: str, text: str, ground: Ground, shell: Callable[[str, Ground], Assessment], *, sends: bool, reads: bool, database: bool
+    key: str,
+    text: str,
+    ground: Ground,
+    shell: Callable[[str, Ground], Assessment],
+    *,
+    sends: bool,
+    reads: bool,
+    database: bool,
 ) -> Assessment:  # noqa: C901 - one check per kind of argument
     plain = says(Danger.RULED, "argument", "an ordinary argument", text)
     if not text or len(text) > 65536:  # noqa: PLR2004 - nobody reads that
