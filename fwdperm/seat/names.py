@@ -29,7 +29,7 @@ TOKEN_BYTES: Final = 8
 _STEM_CHARS: Final = 200
 """Characters of a stem: with a token and an ending it stays under the 255 bytes of common file systems."""
 _SHORTENED: Final = "~"
-"""Begins a shortened stem; no readable one does, because no inbox has an empty name."""
+"""Begins a shortened stem, and is the only one in it: a readable stem never is, because no inbox has an empty name."""
 _TOKEN: Final = re.compile(rf"(.+)\.[0-9a-f]{{{2 * TOKEN_BYTES}}}", re.DOTALL)
 
 

@@ -17,13 +17,17 @@ from fwdperm.wire.prompt import Prompt, Reply, ReplyKind
 
 
 class Watched(plain.PlainPrompter):
-    """Tells when the ignored time of a question is over, so that no test has to guess."""
+    """Tells when the ignored time of a question is over, and what line it has read, so that no test has to guess."""
 
     tell: Any
 
     def _open(self) -> None:
         super()._open()
         self.tell({"event": "open"})
+
+    def _on_line(self, line: str) -> None:
+        super()._on_line(line)
+        self.tell({"event": "line", "line": line})
 
 
 async def main(address: str, ignored_s: str) -> None:

@@ -60,7 +60,15 @@ class Seat:
         self._wire.sendall(json.dumps(command).encode() + b"\n")
 
     def event(self) -> dict[str, Any]:
-        return dict(json.loads(self._lines.readline()))
+        """Give the next event that is not just a line having been read."""
+        while (event := json.loads(self._lines.readline()))["event"] == "line":
+            pass
+        return dict(event)
+
+    def typed(self, line: str) -> None:
+        """Type a line and wait until the prompter has read it."""
+        self.type(line)
+        assert json.loads(self._lines.readline()) == {"event": "line", "line": line}
 
     def waiting(self) -> list[str]:
         """Ask the driver what waits, after it has seen every event before."""
@@ -270,8 +278,8 @@ def test_a_page_that_is_not_on_screen_yet_was_not_read(tmp_path: Path) -> None:
     with Seat(tmp_path, rows=200) as seat:
         seat.ask(values=["x\n" * 20 + "y\n" * 30])
         seat.tty.send("\x13")
-        seat.type("full")
-        seat.type("y")
+        seat.typed("full")
+        seat.typed("y")
         assert seat.waiting() == ["r1"]
         seat.tty.send("\x11")
         seat.expect("[that is all of it]")
@@ -349,12 +357,12 @@ def test_a_terminal_held_with_ctrl_s_makes_nobody_wait(tmp_path: Path) -> None:
     """The queue goes on, and nothing can be approved that is not on screen."""
     with Seat(tmp_path) as seat:
         seat.tty.send("\x13")
-        seat.type("")
+        seat.typed("")
         seat.ask("r1", is_next=False)
         assert seat.waiting() == ["r1"]
         seat.tell(do="close", id="r1", how="expired")
         seat.ask("r2", is_next=False)
-        seat.type("y")
+        seat.typed("y")
         assert seat.waiting() == ["r2"]
         seat.tty.send("\x11")
         seat.expect("answer r2> ")
@@ -407,7 +415,9 @@ def test_a_prompter_in_the_background_is_not_stopped_and_asks_when_it_comes_back
                 shell.expect_exact("answer r1> ")
                 assert json.loads(lines.readline()) == {"event": "open"}
                 shell.sendline("y")
-                assert json.loads(lines.readline())["id"] == "r1"
+                told = [json.loads(lines.readline()) for _ in range(2)]
+                assert [event["event"] for event in told] == ["answer", "line"]
+                assert told[0]["id"] == "r1"
         finally:
             shell.kill(signal.SIGKILL)
             shell.close(force=True)

@@ -105,7 +105,7 @@ def test_every_request_has_a_file_name_of_its_own_that_can_be_read_back(inbox: s
     assert "/" not in stem
     assert stem[0] != "."
     assert key_in(stem) in {(inbox.strip(), name), None}
-    assert (key_in(stem) is None) == stem.startswith("~")
+    assert (key_in(stem) is None) == (stem.rfind("~") == 0)
     assert stem in stems_in(f"{stem}.json")
     assert stem in stems_in(f"{stem}.0123456789abcdef.json")
 
@@ -114,6 +114,10 @@ def test_every_request_has_a_file_name_of_its_own_that_can_be_read_back(inbox: s
 def test_a_name_that_is_nobodys_is_read_as_nobodys(text: str) -> None:
     key = key_in(text)
     assert key is None or stem_of(key) == text
+
+
+def test_a_name_that_should_have_been_shortened_is_nobodys() -> None:
+    assert key_in(f"{'y' * 150}~{'x' * 100}") is None
 
 
 def test_an_inbox_with_the_separator_in_its_name_is_told_apart() -> None:
@@ -276,7 +280,10 @@ def test_a_reply_that_never_becomes_whole_is_refused_after_its_time(tmp_path: Pa
     daemon.ask(prompt())
     path = drop(tmp_path, "root~r1.json", b'{"rep')
     daemon.step()
-    daemon.now += HALF_WRITTEN_S
+    daemon.now += HALF_WRITTEN_S - 0.1
+    daemon.step()
+    assert daemon.received == []
+    daemon.now += 0.2
     daemon.step()
     [received] = daemon.received
     assert isinstance(received, Unusable)
