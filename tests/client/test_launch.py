@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -256,13 +257,22 @@ def test_signals_reach_the_child_and_the_end_is_recorded(number: signal.Signals,
         f"sys.exit(run([sys.executable, '-c', {child!r}], session='child', root=Path({str(root)!r}),"
         f" state=Path({str(state)!r}), env=os.environ))"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", launcher], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
-    ) as process:
+    process = subprocess.Popen(
+        [sys.executable, "-c", launcher],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         process.send_signal(number)
         assert process.wait(timeout=20) == 42
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # a child that a failure left behind
+        process.communicate()
     (record,) = read_sessions(state)
     assert record.ended_ms > 0
     assert not record.token

@@ -8,6 +8,8 @@ import json
 import os
 import shutil
 import subprocess
+import sys
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 OLDEST_NODE = 20
+PATIENCE_S = 20.0
+"""Seconds in which a question must have come to a person."""
 
 
 @dataclass
@@ -105,3 +109,71 @@ def run_pi_child(pi_program: Path, tmp_path: Path) -> Iterator[Callable[..., PiC
         if child.process.poll() is None:
             child.process.kill()
         child.process.communicate()
+
+
+class Daemon:
+    """A real daemon in a process of its own, with its own root and state; answered from its command line."""
+
+    def __init__(self, directory: Path, *, rules: str) -> None:
+        self.root = directory / "tree"
+        self._config = directory / "config.toml"
+        self._config.write_text(rules)
+        self._env = {
+            **os.environ,
+            "HOME": str(directory),
+            "XDG_STATE_HOME": str(directory / "state"),
+            "XDG_CONFIG_HOME": str(directory / "config"),
+        }
+        self._log = (directory / "daemon.log").open("w")
+        self.process = subprocess.Popen(
+            self._words("serve"), env=self._env, stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log
+        )
+
+    def _words(self, command: str, *arguments: str) -> list[str]:
+        config = ["--config", str(self._config)] if command == "serve" else []
+        return [sys.executable, "-m", "fwdperm", command, *arguments, "--root", str(self.root), *config]
+
+    def run(self, command: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run one command beside the daemon."""
+        return subprocess.run(
+            self._words(command, *arguments), env=self._env, capture_output=True, text=True, check=False, timeout=30
+        )
+
+    def waiting(self, *, inbox: str = "root") -> str:
+        """Wait until a question waits for a person; return its request's id."""
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            assert self.process.poll() is None, "the daemon ended"
+            left = list(self.root.glob(f"sessions/{inbox}/requests/*.json"))
+            listed = self.run("list", "--json").stdout if left else ""
+            for path in left:
+                if path.stem in listed:
+                    return path.stem
+            os.sched_yield()
+        raise AssertionError("no question came to the person")
+
+    def stop(self) -> None:
+        """End the daemon as an operator does."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self._log.close()
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[[str], Daemon]]:
+    """Start real daemons; whatever still runs at the end of the test is ended."""
+    started: list[Daemon] = []
+
+    def start(rules: str) -> Daemon:
+        daemon = Daemon(tmp_path, rules=rules)
+        started.append(daemon)
+        return daemon
+
+    yield start
+    for daemon in started:
+        daemon.stop()
