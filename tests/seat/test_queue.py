@@ -217,7 +217,7 @@ def test_a_long_life_does_not_grow_without_end() -> None:
         (Unattended.REJECT, 1, False),
     ],
 )
-def test_nobody_at_the_seat(unattended: Unattended, interfaces: int, expected: bool) -> None:  # noqa: FBT001
+def test_nobody_at_the_seat(unattended: Unattended, interfaces: int, expected: bool) -> None:
     assert is_turned_away(unattended, interfaces=interfaces) == expected
 
 
@@ -258,7 +258,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.won: dict[Key, int] = {}
 
     @rule(name=names, digest=digests, wait=st.integers(1, 9), grave=st.booleans())
-    def add(self, name: str, digest: str, wait: int, grave: bool) -> None:  # noqa: FBT001
+    def add(self, name: str, digest: str, wait: int, grave: bool) -> None:
         asked = question(name, digest=digest, deadline=self.now + wait, danger="dangerous" if grave else "routine")
         record = self.oracle.find(asked.key)
         if record is None:

@@ -61,7 +61,7 @@ def prompts(draw_from: st.DrawFn) -> Prompt:
 
 @settings(max_examples=150, deadline=None)
 @given(prompts(), st.integers(20, 100), st.booleans())
-def test_whatever_a_request_says_only_our_own_lines_begin_a_line(asked: Prompt, width: int, full: bool) -> None:  # noqa: FBT001
+def test_whatever_a_request_says_only_our_own_lines_begin_a_line(asked: Prompt, width: int, full: bool) -> None:
     text = render(asked, width=width, colour=False, waiting=1, time_left=5.0, full=full)
     for row in text.split("\n"):
         assert row.isprintable()

@@ -143,7 +143,7 @@ def test_a_prompt_cannot_be_changed_after_it_was_shown() -> None:
         ("new", True),
     ],
 )
-def test_a_class_not_known_to_be_mild_is_grave(danger: str, grave: bool) -> None:  # noqa: FBT001
+def test_a_class_not_known_to_be_mild_is_grave(danger: str, grave: bool) -> None:
     prompt = PROMPT.model_copy(update={"danger": danger})
     assert prompt.is_grave == grave
     assert prompt.offers_always == (not grave)

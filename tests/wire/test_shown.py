@@ -43,7 +43,7 @@ def read_back(text: str) -> str:
 
 
 @given(pieces, st.booleans())
-def test_what_is_shown_can_be_read_back_so_different_texts_show_differently(text: str, multiline: bool) -> None:  # noqa: FBT001
+def test_what_is_shown_can_be_read_back_so_different_texts_show_differently(text: str, multiline: bool) -> None:
     assert read_back(shown(text, multiline=multiline)) == text
 
 
