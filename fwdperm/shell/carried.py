@@ -172,7 +172,7 @@ def _read_options(words: list[Word], row: Wrapper, *, options: _Options) -> None
         word = words[options.at]
         text = word.text
         if not word.known or not text.startswith("-"):
-            if row.assigns and ASSIGNMENT.match(text) and word.known:
+            if row.assigns and ASSIGNMENT.match(text) and _is_one_word(word):
                 options.at += 1
                 continue
             return
@@ -189,6 +189,11 @@ def _read_options(words: list[Word], row: Wrapper, *, options: _Options) -> None
             options.seen.add("digits")
         else:
             _short_options(words, row, text[1:], options=options)
+
+
+def _is_one_word(word: Word) -> bool:
+    """Say whether the shell makes exactly one word of it: an unquoted expansion may become several."""
+    return word.known or (word.raw.partition("=")[2][:1] == '"' and word.raw.endswith('"'))
 
 
 def _long_option(words: list[Word], row: Wrapper, text: str, *, options: _Options) -> None:
@@ -240,6 +245,9 @@ def _after_options(result: Unwrapped, row: Wrapper, given: Sequence[Word]) -> No
         options.at = 2
     _read_options(words, row, options=options)
     if options.seen & row.idle:
+        return
+    if result.label == "runuser" and not options.seen & {"u", "user"}:
+        _coded(result, row, given)
         return
     for _ in range(row.operands):
         options.at += 1
@@ -465,7 +473,9 @@ def _is_harmless(base: str, words: Sequence[Word]) -> bool:
             return not any(text.startswith("-") and text != "-p" for text in texts[:1])
         case "env":
             for word in words[1:]:
-                if word.known and (found := ASSIGNMENT.match(word.text)):
+                if not word.known:
+                    return False
+                if found := ASSIGNMENT.match(word.text):
                     if "+" in found[0] or not is_harmless_variable(found[0][:-1]):
                         return False
                 else:

@@ -73,7 +73,7 @@ def read_tail(tail: Tail, source: Source) -> Found:
             deeper.extend(child for child in node.children if child.type in WORD_TYPES)
         if node.type == "heredoc_redirect":
             heredoc = _heredoc(body, parts[0] if parts else "", source)
-            if body is not None:
+            if body is not None and not _is_quoted(parts[0] if parts else ""):
                 deeper.append(body)
             redirects.append(Redirect(operator, Word(heredoc.text, heredoc.text, known=heredoc.known, quoted=True)))
             words.extend(read_word(raw) for raw in parts[1:])
@@ -113,9 +113,14 @@ def _redirect(operator: str, target: Word) -> Redirect:
     return Redirect(operator, target, writes=is_file and operator in _WRITERS, reads=is_file and operator in _READERS)
 
 
+def _is_quoted(start: str) -> bool:
+    """Say whether a here-document's end word was quoted: then nothing in it is expanded."""
+    return any(mark in start for mark in "'\"\\")
+
+
 def _heredoc(body: Node | None, start: str, source: Source) -> Heredoc:
     text = "" if body is None else source.cut(body.start_byte, body.end_byte)
-    if any(mark in start for mark in "'\"\\"):
+    if _is_quoted(start):
         return Heredoc(text, known=True)
     codes = embedded_code(text, backticks_only=True) if "`" in text else ()
     return Heredoc(unescape_heredoc(text), known=not _UNKNOWN_TEXT.search(text), codes=tuple(codes))

@@ -17,10 +17,13 @@ from typing import Final
 MARKS: Final = 1000
 """Marks given to the parser at once: recovery over so many takes some twenty milliseconds at worst."""
 
+_ASCII: Final = bytes([*range(0x80), *(b"." * 0x80)])
+"""Shows the parser a dot for every byte beyond ASCII: to a shell they are all plain word characters, and the grammar's
+scanner reads outside of its tables for some of them (a brace before a character beyond U+FFFF ends the process)."""
 _MARK: Final = re.compile(rb"[^A-Za-z0-9_./,:=@%+ \t\n\x80-\xff-]")
 _TOKEN: Final = re.compile(
     rb"""\\. | (?P<single>\$?'[^']*') | (?P<double>"(?:[^"\\]|\\.)*") | (?P<comment>(?:(?<=[\s;&|()])|^)\#[^\n]*)
-    | <<-?[ \t]*(?P<quote>['"\\]?)(?P<end>[A-Za-z0-9_.-]+) | (?P<line>\n)""",
+    | <<-?[ \t]*(?P<quote>['"\\]?)(?P<end>[A-Za-z0-9_.-]+)(?P=quote)? | (?P<line>\n)""",
     re.VERBOSE | re.DOTALL,
 )
 _EXPANDS: Final = re.compile(rb"\$[({\[]|`")
@@ -52,9 +55,10 @@ def portions(data: bytes) -> list[Portion] | None:
     Returns:
         The parts in order, in nearly every case one; None when a part would be too intricate.
     """
-    if len(data) <= MARKS or _count(data) <= MARKS:
-        return [Portion(data, data)]
-    shown, masks = _mask(data)
+    plain = data if data.isascii() else data.translate(_ASCII)
+    if len(data) <= MARKS or _count(plain) <= MARKS:
+        return [Portion(data, plain)]
+    shown, masks = _mask(plain)
     if _count(shown) <= MARKS:
         return [Portion(data, shown, masks)]
     return _cut(data, shown, masks)

@@ -9,6 +9,7 @@ Never raises; whatever cannot be understood makes the line or a command opaque, 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import tree_sitter_bash
@@ -18,7 +19,7 @@ from fwdperm.settings import VALUE_CHARS
 from fwdperm.shell.carried import UNKNOWN_CODE, Carried, unwrap, why_filled
 from fwdperm.shell.command import Command, Line, Redirect, Stands, Word
 from fwdperm.shell.redirects import EMPTY_TAIL, Heredoc, Tail, read_tail
-from fwdperm.shell.sieve import portions
+from fwdperm.shell.sieve import MARKS, portions
 from fwdperm.shell.source import WORD_TYPES, Source, needs_descent, substitutions
 from fwdperm.shell.words import embedded_code, read_word, split_words, unescape_backticks
 from fwdperm.shell.wrappers import RESERVED, RESERVED_HEADS, STDIN, changes_what_runs
@@ -39,8 +40,7 @@ _TOO_DEEP: Final = "it is nested too deeply"
 _UNKNOWN_PROGRAM: Final = "the program it runs is not known"
 _INTRICATE: Final = "it is too intricate"
 _SYNTAX: Final = "it cannot be parsed"
-_SEQUENCES: Final = frozenset({"program", "compound_statement", "subshell", "do_group"})
-_LASTS: Final = frozenset({"list", "pipeline", "negated_command", "redirected_statement"})
+_JOINT: Final = re.compile(rb"[^\s\\](?:\\\n)+(?=[^\s])")
 _LEAVES: Final = frozenset({"comment", "raw_string", "ansi_c_string", "string_content", "heredoc_start", "heredoc_end"})
 _CATS: Final = frozenset({("cat",), ("cat", "-"), ("/bin/cat",), ("/usr/bin/cat",)})
 
@@ -139,6 +139,8 @@ class _Walker:
         except UnicodeEncodeError:
             self.opaque = self.opaque or "it holds text that is not valid Unicode"
             data = text.encode(errors="replace")
+        if b"\\\n" in data and len(data) <= MARKS * 4:
+            data = _glued(data)
         parts = portions(data)
         if parts is None:
             self.opaque = self.opaque or _INTRICATE
@@ -150,7 +152,8 @@ class _Walker:
             if root.has_error:
                 self.opaque = self.opaque or _SYNTAX
                 break
-            if not all(_is_text(root, start, end) for start, end in part.masks):
+            seen = all(_is_text(root, start, end) for start, end in part.masks)
+            if not seen or (b"\\\n" in part.data and _loose_joints(root, part.data)):
                 self.opaque = self.opaque or _SYNTAX
                 break
         self._later(steps)
@@ -572,6 +575,24 @@ _HANDLERS: Final[dict[str, Callable[[_Walker, Node, _Place], None]]] = {
     "case_statement": _Walker._body,
     "function_definition": _Walker._body,
 }
+
+
+def _loose_joints(root: Node, data: bytes) -> list[tuple[int, int]]:
+    """Find continued lines that join two halves of a word or operator, outside of quoted text."""
+    spans = [(found.start() + 1, found.end()) for found in _JOINT.finditer(data)]
+    return [(start, end) for start, end in spans if not _is_text(root, start, start + 1)]
+
+
+def _glued(data: bytes) -> bytes:
+    """Join words that a continued line parts: to the grammar they are two, to a shell they are one."""
+    if not _JOINT.search(data):
+        return data
+    root = _PARSER.parse(data if data.isascii() else portions(data)[0].shown).root_node  # type: ignore[index]
+    out, last = bytearray(), 0
+    for start, end in _loose_joints(root, data):
+        out += data[last:start]
+        last = end
+    return bytes(out + data[last:])
 
 
 def _is_text(root: Node, start: int, end: int) -> bool:

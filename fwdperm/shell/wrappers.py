@@ -103,7 +103,7 @@ _SSH: Final = Wrapper(
 
 WRAPPERS: Final[dict[str, Wrapper]] = {
     "sudo": Wrapper(
-        flags="AbBEHikKlnNPsSvV",
+        flags="AbBeEHikKlnNPsSvV",
         valued="CDgprRtTuU",
         long=_set(
             "askpass background bell edit preserve-env set-home login remove-timestamp reset-timestamp list "
