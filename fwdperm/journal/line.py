@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import MISSING, Field, dataclass, fields
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import MISSING, Field, fields
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fwdperm.errors import OperatorError
 from fwdperm.journal.record import KINDS, Entry, Record, Unknown
@@ -41,6 +41,7 @@ _SHAPES: Final = {
 }
 """How a field's annotation is read and written."""
 _dumps = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
+_scan = json.JSONDecoder().raw_decode
 
 
 class NotALine(ValueError):  # noqa: N818 - a finding about bytes, told to people in these words
@@ -57,8 +58,7 @@ class OtherVersion(OperatorError):  # noqa: N818 - as above
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line, taken apart but not yet read as a record.
 
     Attributes:
@@ -109,11 +109,12 @@ def take_apart(line: bytes) -> Line:
         OtherVersion: For a line of another major version.
     """
     try:
-        data = json.loads(line)
+        text = line.decode("ascii")
+        data, end = _scan(text)
     except (ValueError, RecursionError) as error:
         raise NotALine(f"is not JSON: {error}"[:200]) from None
-    if not isinstance(data, dict):
-        raise NotALine("is not an object")
+    if not isinstance(data, dict) or end != len(text):
+        raise NotALine("is not one object")
     version = data.get("v")
     if type(version) is not int:
         raise NotALine("carries no version")

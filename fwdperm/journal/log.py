@@ -283,12 +283,16 @@ class Journal:
             self._open_segment(number_of(mended.point.file))
         else:
             self._descriptor = open_to_write(self.directory / mended.point.file, is_new=False)
+        try:
             os.fdatasync(self._descriptor)  # a killed writer's lines may be readable and not yet durable
-        if mended.note is not None:
-            self.append(mended.note)
-            self.commit()
-        else:
-            self._head.write(self._durable)
+            if mended.note is not None:
+                self.append(mended.note)
+                self.commit()
+            else:
+                self._head.write(self._durable)
+        except BaseException:
+            os.close(self._descriptor)
+            raise
 
     def _write(self) -> None:
         data = b"".join(pending.raw + b"\n" for pending in self._waiting)

@@ -129,7 +129,7 @@ def replay(directory: Path, *, folds: Sequence[Fold] = (), use_checkpoint: bool 
     if is_changed:
         at = replayed.end.offset - len(replayed.last) - 1
         what = f"line {replayed.end.seq} is not the one the head names"
-        _note(replayed, Fault(replayed.end.file, at, replayed.end.seq, what))
+        _note(replayed, Fault(replayed.end.file, at, replayed.end.seq, what), replayed.sound)
     if held is not None:
         (replayed.state.distrust if is_changed else replayed.folding.apply)(held)
     return replayed
@@ -137,37 +137,31 @@ def replay(directory: Path, *, folds: Sequence[Fold] = (), use_checkpoint: bool 
 
 def _read_segment(path: Path, replayed: Replayed, held: Line | None) -> Line | None:
     """Read one segment. A line is folded when its successor confirms it; `held` is the one that waits for that."""
-    seq, before = replayed.end.seq, replayed.end.hash
-    offset = replayed.end.offset if path.name == replayed.end.file else 0
-    replayed.end = Point(seq, before, path.name, offset)
-    if not replayed.faults:
-        replayed.sound = replayed.end
+    file, seq, before, body = path.name, replayed.end.seq, replayed.end.hash, replayed.last
+    end = offset = replayed.end.offset if file == replayed.end.file else 0
     with open_to_read(path) as stream:
         stream.seek(offset)
         for raw in raw_lines(stream):
-            at, offset, body = offset, offset + len(raw), raw[:-1]
+            at, offset, text = offset, offset + len(raw), raw[:-1]
             replayed.lines += 1
             try:
-                line = take_apart(body if raw[-1:] == b"\n" else b"")
-            except NotALine as fault:
-                _note(replayed, Fault(path.name, at, seq + 1, f"line {fault}"))
-                continue
-            except OtherVersion as other:
-                _note(replayed, Fault(path.name, at, seq + 1, str(other)))
-                replayed.foreign = other, Point(seq + 1, hash_of(body), path.name, offset)
+                line = take_apart(text if raw[-1:] == b"\n" else b"")
+            except (NotALine, OtherVersion) as fault:
+                _note(replayed, Fault(file, at, seq + 1, f"line is unusable: {fault}"), Point(seq, before, file, end))
+                if isinstance(fault, OtherVersion):
+                    replayed.foreign = fault, Point(seq + 1, hash_of(text), file, offset)
                 continue
             replayed.foreign = None
-            fits = line.prev == before and line.seq == seq + 1
-            if not fits and not _is_accounted(line, seq):
-                _note(replayed, Fault(path.name, at, seq + 1, _misfit(line, seq + 1)))
+            if (line.prev != before or line.seq != seq + 1) and not _is_accounted(line, seq):
+                _note(replayed, Fault(file, at, seq + 1, _misfit(line, seq + 1)), Point(seq, before, file, end))
             if held is not None:
                 (replayed.folding.apply if line.prev == before else replayed.state.distrust)(held)
-            seq, before, held = line.seq, hash_of(body), line
-            replayed.end, replayed.last = Point(seq, before, path.name, offset), body
+            body, held, seq, before, end = text, line, line.seq, hash_of(text), offset
             if line.kind in {"pruned", "repaired"}:
-                _mark(replayed, line, at)
-            if not replayed.faults:
-                replayed.sound = replayed.end
+                _mark(replayed, line, file, at)
+    replayed.end, replayed.last = Point(seq, before, file, end), body
+    if not replayed.faults:
+        replayed.sound = replayed.end
     return held
 
 
@@ -181,10 +175,10 @@ def _refuse_foreign(replayed: Replayed, head: Point | None) -> None:
         raise error
 
 
-def _mark(replayed: Replayed, line: Line, at: int) -> None:
+def _mark(replayed: Replayed, line: Line, file: str, at: int) -> None:
     """Keep the newest anchor, and what an earlier start noted: it is not reported again."""
     if line.kind == "pruned":
-        replayed.anchor = _Anchor(line, replayed.end.file, at)
+        replayed.anchor = _Anchor(line, file, at)
     elif _is_damage(line):
         replayed.noted += replayed.faults
         replayed.faults.clear()
@@ -202,8 +196,10 @@ def _is_accounted(line: Line, seq: int) -> bool:
     return (seq == 0 and line.seq > 1) or _is_damage(line)
 
 
-def _note(replayed: Replayed, fault: Fault) -> None:
+def _note(replayed: Replayed, fault: Fault, sound: Point) -> None:
     """Keep the first few faults: a log of a million foreign lines must not fill the memory."""
+    if not replayed.faults:
+        replayed.sound = sound
     if len(replayed.faults) < 100:  # noqa: PLR2004 - enough for any person
         replayed.faults.append(fault)
 

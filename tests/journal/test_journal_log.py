@@ -136,6 +136,18 @@ def test_segments_follow_each_other_without_a_gap(place: Path) -> None:
     assert verify(place).findings == []
 
 
+def test_what_a_killed_writer_left_is_made_durable_before_it_is_believed(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its lines can be read from memory and still be lost with the power: no answer is published from them."""
+    opened(place).close()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fdatasync", refuse(errno.EIO))
+        with pytest.raises(JournalFailed, match="cannot open the journal"):
+            opened(place)
+    opened(place).close()
+
+
 def test_a_second_writer_is_kept_out(journal: Journal, place: Path) -> None:
     assert journal.healthy
     with pytest.raises(OperatorError, match="another process writes this journal"):

@@ -94,7 +94,8 @@ def test_a_tail_longer_than_a_block_and_a_line_that_is_being_written(tmp_path: P
     journal.close()
     assert listing(tmp_path / "j")[0].stat().st_size > 3 * 65_536 // 2
     with listing(tmp_path / "j")[0].open("ab") as stream:
-        stream.write(b'{"at":')
+        stream.write(b'{"at":')  # not a whole line yet, though it may be whole JSON
+        stream.write(b'1,"id":"r9","kind":"decided","prev":"","seq":4,"v":1}')
     assert ids(tail(tmp_path / "j", 2)) == [1, 2]
     assert ids(query(tmp_path / "j")) == [0, 1, 2]
 
