@@ -17,9 +17,10 @@ from typing import Any, Final
 
 from fwdperm.rules.layer import Layer, Problem, Severity, broken_layer
 from fwdperm.rules.mode import Mode
-from fwdperm.rules.rule import Action, Default, LayerKind, Origin, Rule
+from fwdperm.rules.rule import LayerKind
 from fwdperm.rules.surface import PATH_SURFACES
 from fwdperm.rules.toml_lines import KeyPath, locate_keys
+from fwdperm.rules.toml_rules import Lines, RulesReader, says_an_action, show
 
 RULESET_BYTES: Final = 4 << 20
 """Bytes in one ruleset file: about forty thousand rules. More is a mistake, and parsing it would hold up everyone."""
@@ -29,8 +30,6 @@ SETTINGS: Final = frozenset({"mode", "unattended", "judge", "seat", "workspaces"
 
 _MEANT_RULES: Final = frozenset({"permission", "permissions", "rule", "ruleset", "policy", "allow", "deny", "ask"})
 _SURFACES: Final = frozenset({*PATH_SURFACES, "bash", "external", "external_directory", "web", "mcp", "skill", "agent"})
-_PARTS: Final = frozenset({"surface", "pattern", "action", "reason", "only"})
-_EXPECTED: Final = "expected allow, ask or deny"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +123,7 @@ def read_config(text: str | bytes, *, file: str, kind: LayerKind, settings: froz
     except _UnreadableError as cause:
         problem = Problem(file, cause.line, cause.message, cause.remedy)
         return ConfigFile(broken_layer(kind, file, problems=[problem]), problems=(problem,))
-    return _File(file, kind=kind, lines=lines).read(document, settings=settings)
+    return _File(Lines(file, lines), kind=kind).read(document, settings=settings)
 
 
 class _UnreadableError(Exception):
@@ -168,11 +167,9 @@ def _describe(message: str, text: str) -> tuple[str, int]:
 class _File:
     """One file being read: what was found so far."""
 
-    def __init__(self, file: str, *, kind: LayerKind, lines: dict[KeyPath, int]) -> None:
-        self.file = file
-        self.kind = kind
+    def __init__(self, lines: Lines, *, kind: LayerKind) -> None:
         self.lines = lines
-        self.order = {path: number for number, path in enumerate(lines)}
+        self.kind = kind
         self.others: list[Problem] = []
 
     def read(self, document: dict[str, Any], *, settings: frozenset[str]) -> ConfigFile:
@@ -196,13 +193,15 @@ class _File:
 
     def _agents(self, value: Any, *, known: set[str]) -> dict[str, AgentSection]:
         if not isinstance(value, dict):
-            self.others.append(self._error(("agents",), "`agents` is not a table", "write `[agents.NAME.rules.bash]`"))
+            self.others.append(
+                self.lines.problem(("agents",), "`agents` is not a table", "write `[agents.NAME.rules.bash]`")
+            )
             return {}
         agents = {}
         for name, section in value.items():
             path = ("agents", name)
             if not isinstance(section, dict):
-                self.others.append(self._error(path, f"agent `{name}` is not a table", "write its rules in it"))
+                self.others.append(self.lines.problem(path, f"agent `{name}` is not a table", "write its rules in it"))
                 continue
             layer = self._section(path, section, kind=LayerKind.AGENT)
             stray = [
@@ -217,7 +216,7 @@ class _File:
 
     def _section(self, path: KeyPath, section: dict[str, Any], *, kind: LayerKind) -> Layer:
         """Read the `rules` of the whole file or of an agent."""
-        reader = _Rules(self, kind=kind)
+        reader = RulesReader(self.lines, kind=kind)
         rules, at = section.get("rules", {}), (*path, "rules")
         match rules:
             case dict():
@@ -225,7 +224,7 @@ class _File:
             case list():
                 reader.read_entries(at, rules)
             case _:
-                reader.problems.append(self._error(at, "`rules` is not a table", "write `[rules.bash]`"))
+                reader.problems.append(self.lines.problem(at, "`rules` is not a table", "write `[rules.bash]`"))
         return reader.layer()
 
     def _mode(self, path: KeyPath, value: Any) -> Mode | None:
@@ -233,16 +232,17 @@ class _File:
             return None
         if isinstance(value, str) and value in set(Mode):
             return Mode(value)
-        self.others.append(self._error(path, f"unknown mode {_show(value)}, expected ask, judge or yolo", "using ask"))
+        message = f"unknown mode {show(value)}, expected ask, judge or yolo"
+        self.others.append(self.lines.problem(path, message, "until then it is ask"))
         return Mode.ASK
 
     def _setting(self, key: str, value: Any) -> Setting:
-        lines = {inner: self.line((key, inner)) for inner in value} if isinstance(value, dict) else {}
-        return Setting(value, self.line((key,)), lines)
+        lines = {inner: self.lines.line((key, inner)) for inner in value} if isinstance(value, dict) else {}
+        return Setting(value, self.lines.line((key,)), lines)
 
     def _unknown_key(self, path: KeyPath, value: Any, *, known: set[str]) -> Problem:
         key = str(path[-1])
-        holds_rules = _says_an_action(value)
+        holds_rules = says_an_action(value)
         if key.lower() in _MEANT_RULES:
             hint = "did you mean `rules`"
         elif key in _SURFACES:
@@ -254,138 +254,4 @@ class _File:
         else:
             hint = f"known here: {', '.join(sorted(known))}"
         severity = Severity.ERROR if holds_rules else Severity.WARNING
-        return Problem(self.file, self.line(path), f"unknown key `{key}`", hint, severity)
-
-    def _error(self, path: KeyPath, message: str, remedy: str = "") -> Problem:
-        return Problem(self.file, self.line(path), message, remedy)
-
-    def line(self, path: KeyPath) -> int:
-        """Return the line of a path, or of the nearest thing around it."""
-        while path and path not in self.lines:
-            path = path[:-1]
-        return self.lines.get(path, 0)
-
-
-class _Rules:
-    """The rules of one section being read."""
-
-    def __init__(self, file: _File, *, kind: LayerKind) -> None:
-        self.file = file
-        self.kind = kind
-        self.rules: list[tuple[int, Rule]] = []
-        self.defaults: list[tuple[int, Default]] = []
-        self.problems: list[Problem] = []
-
-    def layer(self) -> Layer:
-        """Return what was read, in file order also where tables take turns."""
-        self.rules.sort(key=lambda item: item[0])
-        self.defaults.sort(key=lambda item: item[0])
-        return Layer(
-            self.kind,
-            self.file.file,
-            rules=tuple(rule for _, rule in self.rules),
-            defaults=tuple(default for _, default in self.defaults),
-            problems=tuple(self.problems),
-        )
-
-    def read_tables(self, path: KeyPath, tables: dict[str, Any]) -> None:
-        """Read `[rules]`: a string is a surface's default, a table its patterns."""
-        for surface, value in tables.items():
-            at = (*path, surface)
-            if isinstance(value, dict):
-                for pattern, said in value.items():
-                    self._add((*at, pattern), surface=surface, pattern=pattern, said=said)
-            else:
-                self._add_default(at, surface=surface, said=value)
-
-    def read_entries(self, path: KeyPath, entries: list[Any]) -> None:
-        """Read `[[rules]]`: one rule each, in an order of their own across surfaces."""
-        for number, entry in enumerate(entries):
-            at = (*path, number)
-            surface = entry.get("surface") if isinstance(entry, dict) else None
-            if not isinstance(entry, dict) or not isinstance(surface, str):
-                self._complain(at, "a rule without a surface", 'write surface = "bash"')
-                continue
-            pattern = entry.get("pattern")
-            said = {key: value for key, value in entry.items() if key not in {"surface", "pattern"}}
-            if isinstance(pattern, str):
-                self._add(at, surface=surface, pattern=pattern, said=said)
-            elif pattern is None:
-                self._add_default(at, surface=surface, said=said.pop("action", None), rest=said)
-            else:
-                self._complain(at, f"pattern {_show(pattern)} is not a string", "quote it")
-
-    def _add_default(self, path: KeyPath, *, surface: str, said: Any, rest: dict[str, Any] | None = None) -> None:
-        action = _action(said)
-        if action is None:
-            self._complain(path, f"unknown action {_show(said)}, {_EXPECTED}")
-        for key in rest or {}:
-            self._complain((*path, key), f"`{key}` does not go with a default", "give the rule a pattern")
-        origin = self._origin(path)
-        default = Default(surface, action or Action.ASK, origin, only_human=action is None)
-        self.defaults.append((self._order(path), default))
-
-    def _add(self, path: KeyPath, *, surface: str, pattern: str, said: Any) -> None:
-        parts = said if isinstance(said, dict) else {"action": said}
-        wrong = len(self.problems)
-        action = _action(parts.get("action"))
-        if "action" not in parts:
-            self._complain(path, f"rule `{pattern}` has no action, {_EXPECTED}")
-        elif action is None:
-            self._complain(path, f"unknown action {_show(parts['action'])}, {_EXPECTED}")
-        only_human = self._only(path, parts.get("only"), action=action)
-        reason = parts.get("reason", "")
-        if not isinstance(reason, str):
-            self._complain((*path, "reason"), f"reason {_show(reason)} is not a string", "quote it")
-            reason = ""
-        for key in parts:
-            if key not in _PARTS:
-                near = get_close_matches(key, _PARTS, n=1)
-                hint = f"did you mean `{near[0]}`" if near else "known here: action, only, reason"
-                self._complain((*path, key), f"unknown key `{key}` in rule `{pattern}`", hint)
-        if len(self.problems) > wrong and action is not Action.DENY:
-            action, only_human = Action.ASK, True  # it may have been meant to deny, so neither mode nor judge answers
-        rule = Rule(surface, pattern, action or Action.ASK, self._origin(path), reason, only_human)
-        self.rules.append((self._order(path), rule))
-
-    def _only(self, path: KeyPath, said: Any, *, action: Action | None) -> bool:
-        if said is None:
-            return False
-        if said != "human":
-            self._complain((*path, "only"), f'unknown only {_show(said)}, expected "human"')
-        elif action is not Action.ASK:
-            self._complain((*path, "only"), '`only = "human"` goes with ask alone', 'write action = "ask"')
-        return True
-
-    def _complain(self, path: KeyPath, message: str, remedy: str = "") -> None:
-        self.problems.append(Problem(self.file.file, self.file.line(path), message, remedy))
-
-    def _origin(self, path: KeyPath) -> Origin:
-        return Origin(self.kind, self.file.file, self.file.line(path))
-
-    def _order(self, path: KeyPath) -> int:
-        return self.file.order.get(path, 0)
-
-
-def _action(said: Any) -> Action | None:
-    return Action(said) if isinstance(said, str) and said in set(Action) else None
-
-
-def _says_an_action(value: Any) -> bool:
-    """Say whether `allow`, `ask` or `deny` stands somewhere in a value of bounded depth."""
-    match value:
-        case str():
-            return _action(value) is not None
-        case dict():
-            return any(map(_says_an_action, value.values()))
-        case list():
-            return any(map(_says_an_action, value))
-        case _:
-            return False
-
-
-def _show(value: Any) -> str:
-    """Show a value in a message, on one line and short."""
-    words = value if isinstance(value, str) else repr(value)
-    words = words.encode("unicode_escape").decode() if not words.isprintable() else words
-    return f"`{words[:60]}…`" if len(words) > 60 else f"`{words}`"  # noqa: PLR2004 - a glance long
+        return self.lines.problem(path, f"unknown key `{key}`", hint, severity=severity)

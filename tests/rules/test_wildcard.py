@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -38,6 +39,13 @@ def test_a_pattern_matches_what_the_obvious_recursion_says(pattern: str, text: s
 @given(st.text("ab?*", max_size=10), st.text("ab", max_size=20))
 def test_question_marks_between_stars_match_what_the_obvious_recursion_says(pattern: str, text: str) -> None:
     assert Wildcard(pattern).matches(text) == slowly_matches(pattern, text)
+
+
+def test_every_short_pattern_matches_what_the_obvious_recursion_says() -> None:
+    texts = ["".join(chars) for length in range(5) for chars in product("ab", repeat=length)]
+    for pattern in ("".join(chars) for length in range(6) for chars in product("ab*?", repeat=length)):
+        wildcard = Wildcard(pattern)
+        assert [wildcard.matches(text) for text in texts] == [slowly_matches(pattern, text) for text in texts], pattern
 
 
 @given(st.text(max_size=20))
