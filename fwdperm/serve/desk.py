@@ -282,7 +282,7 @@ class Desk:
         try:
             self._journal.commit()
         except JournalFailed as failure:
-            log.exception("journal.failed", reason=str(failure))
+            log.error("journal.failed", reason=str(failure))  # noqa: TRY400 - the reason is all there is to know
             self._journal.discard()
             out = [self._without_record(one) for one in out]
             self._unrecorded += [one for one in out if one.decision.code is not Code.REPLAYED]

@@ -163,7 +163,7 @@ class Parts:
             self.journal.append(record.Stopped(reason="stopped"))
             self.journal.close()
         except JournalFailed as failure:
-            log.exception("journal.failed", reason=str(failure))
+            log.error("journal.failed", reason=str(failure))  # noqa: TRY400 - the reason is all there is to know
         self.transport.close()
         self.lease.close()
 
