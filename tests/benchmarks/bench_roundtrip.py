@@ -127,14 +127,22 @@ def daemon(directory: Path, *, synced: bool = True) -> Iterator[Inbox]:
         try:
             warm_up(inbox)
             yield inbox
+        except SystemExit:
+            sys.stderr.write((directory / "log").read_text())
+            raise
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait(10)
 
 
 def warm_up(inbox: Inbox) -> None:
-    """Wait until the server answers, and let it get warm."""
-    signal.alarm(30)  # a server that never answers ends the benchmark
+    """Wait until the server answers, and let it get warm. A server that never answers ends the benchmark."""
+
+    def give_up(_number: int, _frame: object) -> None:
+        raise SystemExit("the server does not answer")
+
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(60)
     for _ in range(50):
         inbox.trip()
     signal.alarm(0)
