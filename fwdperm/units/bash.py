@@ -16,7 +16,7 @@ from fwdperm.rules.unit import Unit
 from fwdperm.shell import parse_line
 from fwdperm.shell.wrappers import changes_what_runs
 from fwdperm.units.operands import path_operands
-from fwdperm.units.paths import has_early_glob, has_glob, inside, is_unknown, name_path
+from fwdperm.units.paths import climbs_past_glob, has_glob, inside, is_unknown, name_path
 from fwdperm.units.texts import command_texts, fold
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ class _Units:
             strict = (*strict, *name_path(text, cwd=self.facts.cwd, home=self.facts.home).names)
         glob = word.glob and has_glob(text)
         opaque = ""
-        if glob and has_early_glob(text):
+        if glob and climbs_past_glob(text):
             opaque = _UNKNOWN_GLOB
         elif names.climbs and command.cwd == "?":
             opaque = _UNKNOWN_PLACE
@@ -207,7 +207,7 @@ class _Units:
             )
         )
         self._canonical(text, names.absolute, surface=surface, carrier=carrier, index=index)
-        self._outside(text, names.absolute, names.strict, index=index, remote=command.remote)
+        self._outside(text, names.absolute, names.strict, index=index, remote=command.remote, glob=glob)
 
     def _canonical(self, text: str, absolute: str, *, surface: str, carrier: int, index: int) -> None:
         """Add the real path behind a name, where the requester supplied another one."""
@@ -229,7 +229,9 @@ class _Units:
         )
         self._outside(real, names.absolute, names.strict, index=index, remote=False)
 
-    def _outside(self, text: str, absolute: str, strict: tuple[str, ...], *, index: int, remote: bool) -> None:
+    def _outside(
+        self, text: str, absolute: str, strict: tuple[str, ...], *, index: int, remote: bool, glob: bool = False
+    ) -> None:
         """Add the auxiliary unit of a path outside of the working directory."""
         cwd = self.facts.cwd
         if remote or not absolute or not cwd or inside(absolute, cwd) is not None:
@@ -243,10 +245,11 @@ class _Units:
             Unit(
                 "external_directory",
                 names.names,
-                tuple(dict.fromkeys((*strict, text))),
+                tuple(dict.fromkeys(one for one in (*strict, text) if one not in names.names)),
                 auxiliary=True,
                 stands="operand",
                 carrier=self.places[index],
+                glob=glob,
                 folds_case=self.facts.folds_case,
                 command=index,
             )

@@ -107,9 +107,10 @@ def is_unknown(text: str) -> bool:
     return "$" in rest or "`" in rest or "{" in rest or rest.startswith(("<(", ">("))
 
 
-def has_early_glob(text: str) -> bool:
-    """Say whether a glob stands before the last segment: which directory is meant is then not known."""
-    return bool(_GLOB.search(text.rstrip("/").rpartition("/")[0]))
+def climbs_past_glob(text: str) -> bool:
+    """Say whether `..` stands behind a glob: where that leads cannot be told from the text."""
+    found = _GLOB.search(text)
+    return found is not None and ".." in text[found.end() :].split("/")
 
 
 def has_glob(text: str) -> bool:

@@ -1,0 +1,172 @@
+"""What an *always* would record for a request: patterns a person can read and means.
+
+Lives here: `suggest` and the table of how many words make a command. Pure. Never here: recording it (`memory/`).
+
+Each pattern matches its own request, stars of the request are literal in it, and a wildcard stands only where the request
+had something more to say: `git status` is recorded as it is, `git checkout main` as `git checkout *`. Whatever is wrapped
+or cannot be known is recorded word for word, or not at all.
+"""
+
+from __future__ import annotations
+
+from posixpath import dirname
+from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from fwdperm.rules.wildcard import Wildcard, escape
+from fwdperm.units.plain import PATH_SURFACES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    from fwdperm.rules.unit import Unit
+    from fwdperm.shell.command import Command
+    from fwdperm.units.breakdown import Breakdown
+    from fwdperm.wire.request import Facts
+
+_FILE_SURFACES: Final = PATH_SURFACES | {"write"}
+_SHALLOW: Final = 2
+"""Directories nearer to the root than this are not offered whole."""
+
+
+class Offer(NamedTuple):
+    """One pattern that an *always* would record.
+
+    Attributes:
+        surface: The unit's surface.
+        pattern: As `Wildcard.literal_aware` reads it.
+    """
+
+    surface: str
+    pattern: str
+
+
+def _arities(words: int, commands: str) -> dict[tuple[str, ...], int]:
+    return {tuple(command.split()): words for command in commands.split("; ")}
+
+
+ARITIES: Final[dict[tuple[str, ...], int]] = {
+    **_arities(
+        1,
+        "ls; cat; head; tail; wc; grep; rg; pwd; echo; which; stat; file; du; df; tree; diff; cmp; cut; uniq; basename; "
+        "dirname; realpath; readlink; mkdir; touch; pytest; mypy; tsc; eslint; prettier; black; jest; vitest; flake8; "
+        "pylint; pyright; rustc; javac; jq; true; false; test; date; uname; id; whoami; ps; md5sum; sha256sum",
+    ),
+    **_arities(
+        2,
+        "git add; git blame; git branch; git checkout; git cherry-pick; git clone; git commit; git describe; git diff; "
+        "git fetch; git grep; git init; git log; git ls-files; git merge; git mv; git pull; git push; git reset; "
+        "git restore; git rev-parse; git revert; git rm; git show; git status; git switch; git tag; "
+        "npm ci; npm install; npm test; npm ls; npm view; npm outdated; npm audit; pnpm install; pnpm add; pnpm test; "
+        "pnpm ls; yarn add; yarn install; yarn test; bun install; bun add; bun test; cargo build; cargo check; "
+        "cargo clippy; cargo doc; cargo fmt; cargo test; cargo add; cargo tree; go build; go test; go vet; go fmt; "
+        "go list; go doc; pip install; pip list; pip show; pip freeze; uv sync; uv add; uv lock; poetry install; "
+        "poetry add; poetry lock; docker ps; docker images; docker logs; docker inspect; docker build; docker pull; "
+        "kubectl get; kubectl describe; kubectl logs; terraform plan; terraform fmt; terraform validate; tofu plan; "
+        "tofu fmt; tofu validate; brew install; brew list; brew info; apt list; apt show; make; just; ruff check; "
+        "ruff format; dotnet build; dotnet test; mvn test; mvn compile; gradle test; gradle build; mix test; "
+        "swift build; swift test; deno test; deno check; deno lint; gem list; bundle install; systemctl status",
+    ),
+    **_arities(
+        3,
+        "git stash list; git stash show; git stash push; git stash pop; git worktree list; git worktree add; git remote; "
+        "npm run; pnpm run; yarn run; bun run; uv pip; docker compose up; docker compose down; docker compose ps; "
+        "docker compose logs; docker compose build; docker image ls; docker container ls; gh pr; gh issue; gh run; "
+        "gh repo; gh release; gh workflow; cargo run; python -m; python3 -m; aws s3 ls",
+    ),
+}
+"""First words of a command -> how many words of it make the command; the rest are arguments."""
+
+
+def suggest(facts: Facts, made: Breakdown, *, asked: Collection[int] | None = None) -> tuple[Offer, ...]:
+    """Suggest what an *always* would record.
+
+    Args:
+        facts: The request's facts.
+        made: What they break down into.
+        asked: Indices of the units that the answer is for; None for every unit that must be permitted.
+
+    Returns:
+        At most one pattern per unit, each covering that unit; none for a unit that cannot be known.
+    """
+    found: list[Offer] = []
+    for index, unit in enumerate(made.units):
+        wanted = index in asked if asked is not None else not unit.auxiliary
+        if not wanted or unit.opaque or not unit.spellings:
+            continue
+        offer = Offer(unit.surface, next(_covering(facts, made, unit)))
+        if offer not in found:
+            found.append(offer)
+    return tuple(found)
+
+
+def _covering(facts: Facts, made: Breakdown, unit: Unit) -> Iterator[str]:
+    """Give patterns for a unit, the most useful first; each covers it, the last is its own text."""
+    for pattern in _useful(facts, made, unit):
+        wildcard = Wildcard.literal_aware(pattern)
+        if any(wildcard.matches(text) for text in unit.spellings):
+            yield pattern
+    yield escape(unit.spellings[0])
+
+
+def _useful(facts: Facts, made: Breakdown, unit: Unit) -> Iterator[str]:
+    if unit.surface == "bash":
+        line = made.line
+        if line is not None and not line.opaque and 0 <= unit.command < len(line.commands):
+            yield from _of_command(line.commands[unit.command], line.commands)
+    elif unit.surface in _FILE_SURFACES:
+        yield from _of_path(unit, facts=facts)
+    elif unit.surface == "mcp" or unit.surface.startswith("mcp__"):
+        yield from (escape(text) for text in unit.spellings if ":" in text.partition(" ")[0] and " " not in text)
+    elif "://" in unit.spellings[0]:
+        yield from _of_address(unit.spellings[0])
+
+
+def _of_command(command: Command, commands: tuple[Command, ...]) -> Iterator[str]:
+    at = next(index for index, one in enumerate(commands) if one is command)
+    wraps = any(one.carrier == at and one.wrapped_by for one in commands)
+    if wraps or command.wrapped_by or command.prefixes:
+        return
+    words = command.words
+    size = _arity(command)
+    kept = words[:size]
+    if not size or len(words) < size or any(word.quoted or not word.known or word.glob for word in kept):
+        return
+    if any(word.raw.startswith("-") for word in kept[1:]) and command.argv[1:2] != ("-m",):
+        return
+    pattern = " ".join(escape(word.raw) for word in kept)
+    yield pattern if len(words) == size else f"{pattern} *"
+
+
+def _arity(command: Command) -> int:
+    argv = command.argv
+    for size in (3, 2, 1):
+        if size <= len(argv) and (found := ARITIES.get(argv[:size])):
+            return found
+    return 0
+
+
+def _of_path(unit: Unit, *, facts: Facts) -> Iterator[str]:
+    """Offer the file's directory, unless it is a place too broad or too private to be given whole."""
+    absolute = next((text for text in unit.spellings if text.startswith("/")), "")
+    if not absolute:
+        return
+    parent = dirname(absolute)
+    near = parent.strip("/").count("/") + 1 < _SHALLOW
+    private = any(part.startswith(".") for part in parent.split("/"))
+    if near or private or unit.glob or parent in (facts.cwd.rstrip("/"), facts.home.rstrip("/")):
+        yield escape(absolute)
+    elif facts.home and facts.home.startswith(f"{parent}/"):
+        yield escape(absolute)
+    else:
+        yield f"{escape(parent)}/*"
+
+
+def _of_address(value: str) -> Iterator[str]:
+    """Offer the host of a plain https address."""
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return
+    if value.startswith("https://") and parts.netloc and "@" not in parts.netloc and not value.endswith(parts.netloc):
+        yield f"https://{escape(parts.netloc)}/*"
