@@ -29,8 +29,8 @@ def resolve_chain(chain: Sequence[Ruleset], unit: Unit) -> Finding:
 
     Returns:
         A denial if any ruleset denies; else the ask of any that only the human may answer; else what the nearest
-        ruleset says in which a rule matched; else the nearest default. An allow is an ask while any ruleset of the
-        chain holds a layer that cannot be read. An empty chain asks.
+        ruleset says in which a rule matched; else the nearest default. While any ruleset of the chain
+        holds a layer that cannot be read, an allow is an ask and the note says so. An empty chain asks.
     """
     findings = [ruleset.resolve(unit) for ruleset in chain]
     spoken = [finding for finding in findings if finding.speaks]
@@ -43,6 +43,7 @@ def resolve_chain(chain: Sequence[Ruleset], unit: Unit) -> Finding:
         or spoken[0]
     )
     broken = next((ruleset.broken for ruleset in chain if ruleset.broken), "")
-    if broken and found.action is Action.ALLOW:
+    is_clamped = found.action is Action.ALLOW or (found.action is Action.ASK and found.rule is None)
+    if broken and is_clamped:
         return replace(found, action=Action.ASK, note=broken)
     return found

@@ -217,7 +217,7 @@ class Ruleset:
         action, note = default.action if default is not None else Action.ASK, ""
         if action is Action.ASK and self.mode is Mode.YOLO and not (default is not None and default.only_human):
             action, note = Action.ALLOW, YOLO_NOTE
-        if action is Action.ALLOW and self.broken:
+        if self.broken:
             action, note = Action.ASK, self.broken
         return Finding(action, note=note, default=default)
 

@@ -54,6 +54,8 @@ def test_a_layer_that_cannot_be_read_anywhere_in_the_chain_leaves_no_allow() -> 
     for chain in (
         [ruleset(rule(ALLOW)), ruleset(is_broken=True)],
         [ruleset(is_broken=True), ruleset(rule(ALLOW))],
+        [ruleset(), ruleset(is_broken=True)],
+        [ruleset(is_broken=True)],
     ):
         found = resolve_chain(chain, LS)
         assert found.action is ASK
