@@ -1,47 +1,77 @@
-"""Whether a rule and a shell glob may speak of the same name.
+"""Which rules and a shell glob may speak of the same name.
 
-Lives here: `may_meet`. Pure. Never here: which words of a command are globs (`units/`).
+Lives here: `MeetingIndex`. Pure. Never here: which words of a command are globs (`units/`).
 
 Errs towards yes: it is asked for `ask` and `deny` rules alone.
 """
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.rules.wildcard import ANY, RUN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from fwdperm.rules.wildcard import Glob
 
-_LONGEST: Final = 1_024
+_LONGEST: Final = 256
 """Characters of a shell glob that are followed exactly; a longer one meets whatever begins like it."""
 
 
-def may_meet(rule: Glob, text: str) -> bool:
-    """Say whether some name that a shell may make of `text` is covered by `rule`.
+class MeetingIndex:
+    """Rules by their literal beginning, to be asked which of them a shell glob may meet.
 
     Args:
-        rule: A rule's pattern; its star crosses `/`.
-        text: A word with `*`, `?` and `[...]` as a shell expands them: they do not cross `/`.
+        entries: (position, globs), positions ascending.
     """
-    begins = rule.segments[0].pieces[0]
-    known = _known_beginning(text)
-    if not begins.startswith(known) and not known.startswith(begins):
-        return False
-    if len(text) > _LONGEST:
-        return True
-    return _Positions(rule.symbols()).meet(text)
+
+    __slots__ = ("_begins", "_cuts", "_machines")
+
+    def __init__(self, entries: Iterable[tuple[int, Sequence[Glob]]]) -> None:
+        self._machines: dict[str, list[tuple[int, _Positions]]] = {}
+        for position, globs in entries:
+            for glob in globs:
+                begins = glob.segments[0].pieces[0]
+                self._machines.setdefault(begins, []).append((position, _Positions(glob.symbols())))
+        self._begins = sorted(self._machines)
+        self._cuts = sorted(set(map(len, self._begins)))
+
+    def meeting(self, text: str) -> list[int]:
+        """Return the position of every rule that covers some name that a shell may make of `text`, latest first.
+
+        Args:
+            text: A word with `*`, `?` and `[...]` as a shell expands them: they do not cross `/`.
+        """
+        known = _known_beginning(text)
+        candidates = list(self._beginning_like(known))
+        if len(text) > _LONGEST:
+            return sorted({position for position, _ in candidates}, reverse=True)
+        symbols = list(_shell_symbols(re.sub(r"\*+", "*", text)))
+        return sorted({position for position, machine in candidates if machine.meet(symbols)}, reverse=True)
+
+    def _beginning_like(self, known: str) -> Iterator[tuple[int, _Positions]]:
+        """Yield the rules that begin with what is known of a name, or with a part of that."""
+        for cut in self._cuts:
+            if cut < len(known):
+                yield from self._machines.get(known[:cut], ())
+        for begins in self._begins[bisect_left(self._begins, known) :]:
+            if not begins.startswith(known):
+                return
+            yield from self._machines[begins]
 
 
 class _Positions:
     """A rule's symbols, read as a machine: one bit for each place in them where reading may stand."""
 
+    __slots__ = ("any", "end", "inside", "of", "stars")
+
     def __init__(self, symbols: list[str]) -> None:
         self.end = 1 << len(symbols)
-        self.stars = self.any = self.slashes = 0
+        self.stars = self.any = 0
         self.of: dict[str, int] = {}
         for place, symbol in enumerate(symbols):
             bit = 1 << place
@@ -53,9 +83,10 @@ class _Positions:
                 self.of[symbol] = self.of.get(symbol, 0) | bit
         self.inside = (self.end - 1) & ~self.stars & ~self.of.get("/", 0)
 
-    def meet(self, text: str) -> bool:
+    def meet(self, shell: Sequence[str]) -> bool:
+        """Say whether some name fits both these symbols and those of a shell glob."""
         standing = self._past_stars(1)
-        for symbol in _shell_symbols(text):
+        for symbol in shell:
             if symbol == RUN:
                 standing = self._run(standing)
             elif symbol == ANY:

@@ -16,7 +16,7 @@ from heapq import merge
 from typing import TYPE_CHECKING, NamedTuple
 
 from fwdperm.rules.defaults import BASE, Defaults
-from fwdperm.rules.globs import may_meet
+from fwdperm.rules.globs import MeetingIndex
 from fwdperm.rules.index import Index
 from fwdperm.rules.layer import trimmed
 from fwdperm.rules.mode import Mode
@@ -77,15 +77,15 @@ class _View:
         self.every = Index((place, globs) for place, globs, _ in compiled)
         self.strict = Index(self._narrowing)
 
-    def meeting(self, names: Sequence[str], *, folds_case: bool) -> Iterator[tuple[int, str]]:
-        """Yield (position, name) of those that ask or deny something a shell may make of a name, latest first."""
-        for place, globs in reversed(self._narrowing):
-            for name in names:
-                if any(may_meet(glob, name) for glob in globs) or (
-                    folds_case and any(may_meet(glob.folded(), name.casefold()) for glob in globs)
-                ):
-                    yield place, name
-                    break
+    @cached_property
+    def meeting(self) -> MeetingIndex:
+        """Those that ask or deny, for shell globs; made when the first one comes."""
+        return MeetingIndex(self._narrowing)
+
+    @cached_property
+    def folded_meeting(self) -> MeetingIndex:
+        """The same for case-folded globs."""
+        return MeetingIndex((place, [glob.folded() for glob in globs]) for place, globs in self._narrowing)
 
     @cached_property
     def folded(self) -> Index:
@@ -230,7 +230,9 @@ class Ruleset:
         if unit.folds_case:
             streams.extend(_found(view.folded, text.casefold(), text) for text in names)
         if unit.glob:
-            streams.append(view.meeting(names, folds_case=unit.folds_case))
+            streams.extend(_listed(view.meeting.meeting(text), text) for text in names)
+        if unit.glob and unit.folds_case:
+            streams.extend(_listed(view.folded_meeting.meeting(text.casefold()), text) for text in names)
         latest = -1
         for place, spelling in merge(*streams, key=_place, reverse=True):
             if place != latest:
@@ -288,7 +290,11 @@ def _globs(rule: Rule, *, home: str) -> tuple[Glob, ...]:
 
 
 def _found(index: Index, text: str, shown: str) -> Iterator[tuple[int, str]]:
-    return ((place, shown) for place in index.matches(text))
+    return _listed(index.matches(text), shown)
+
+
+def _listed(places: Iterable[int], shown: str) -> Iterator[tuple[int, str]]:
+    return ((place, shown) for place in places)
 
 
 def _place(found: tuple[int, str]) -> int:

@@ -31,7 +31,7 @@ class Unit:
         aside: True where neither a catch-all rule (a bare `*`) nor a default speaks of it: a harmless wrapper, whose
             wrapped command is a unit of its own and says it all. Rules that name it do.
         glob: True when the spellings hold a glob that the shell would expand: an `ask` or `deny` rule speaks when any
-            name that the glob may expand to would match (`globs.may_meet`).
+            name that the glob may expand to would match (`rules/globs.py`).
         folds_case: True when its file system ignores letter case: `ask` and `deny` then match case-folded texts too.
         command: Index into the parsed line's commands, for the guard; -1 for none.
     """

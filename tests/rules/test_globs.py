@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwdperm.rules.globs import may_meet
+from fwdperm.rules.globs import MeetingIndex
 from fwdperm.rules.wildcard import Wildcard
 
 NAMES = ["".join(chars) for length in range(6) for chars in product("ab/", repeat=length)]
@@ -20,6 +20,10 @@ def as_regex(text: str) -> re.Pattern[str]:
     return re.compile("".join("[^/]" if len(part) > 1 else known.get(part, re.escape(part)) for part in parts))
 
 
+def meets(pattern: str, text: str) -> bool:
+    return MeetingIndex([(0, Wildcard(pattern).globs)]).meeting(text) == [0]
+
+
 patterns = st.lists(st.sampled_from(["a", "b", "/", "*", "?"]), max_size=4).map("".join)
 texts = st.lists(st.sampled_from(["a", "b", "/", "*", "?", "[ab]"]), max_size=4).map("".join)
 
@@ -29,7 +33,7 @@ texts = st.lists(st.sampled_from(["a", "b", "/", "*", "?", "[ab]"]), max_size=4)
 def test_a_rule_meets_a_glob_exactly_when_some_name_is_covered_by_both(pattern: str, text: str) -> None:
     wildcard, regex = Wildcard(pattern), as_regex(text)
     shared = any(regex.fullmatch(name) and wildcard.matches(name) for name in NAMES)
-    met = any(may_meet(glob, text) for glob in wildcard.globs)
+    met = meets(pattern, text)
     if len(pattern) + len(text) <= len(NAMES[-1]):
         assert met == shared
     else:
@@ -50,10 +54,16 @@ def test_a_rule_meets_a_glob_exactly_when_some_name_is_covered_by_both(pattern: 
     ],
 )
 def test_meeting_by_example(pattern: str, text: str, *, expected: bool) -> None:
-    assert any(may_meet(glob, text) for glob in Wildcard(pattern).globs) is expected
+    assert meets(pattern, text) is expected
 
 
 def test_a_glob_too_long_to_follow_meets_what_begins_like_it() -> None:
     long = "/etc/" + "*a" * 1_000
-    assert may_meet(Wildcard("/etc/x").globs[0], long)
-    assert not may_meet(Wildcard("/usr/*").globs[0], long)
+    assert meets("/etc/x", long)
+    assert not meets("/usr/*", long)
+
+
+@given(st.lists(patterns, max_size=8), texts)
+def test_many_rules_meet_as_each_alone_does(said: list[str], text: str) -> None:
+    index = MeetingIndex((place, Wildcard(pattern).globs) for place, pattern in enumerate(said))
+    assert index.meeting(text) == [place for place in reversed(range(len(said))) if meets(said[place], text)]
