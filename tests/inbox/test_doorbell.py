@@ -230,6 +230,25 @@ def test_another_directory_rings_its_name(tree: InboxTree, tmp_path: Path, mode:
     asyncio.run(run())
 
 
+def test_another_directory_that_goes_and_comes_is_watched_again(tree: InboxTree, tmp_path: Path) -> None:
+    replies = tmp_path / "state" / "replies"
+
+    async def run() -> None:
+        async with listening(tree) as (bell, ear):
+            bell.watch_directory(replies, ".replies")
+            replies.rename(tmp_path / "away")
+            assert ".replies" in await ear.silence()
+            (tmp_path / "away" / "r1.json").write_bytes(b"{}")
+            assert await ear.silence() == []
+            replies.mkdir()
+            assert bell.check().rearmed == 1
+            await ear.silence()
+            (replies / "r1.json").write_bytes(b"{}")
+            await ear.wait_for(".replies")
+
+    asyncio.run(run())
+
+
 # -- directories that come and go ------------------------------------------------------------------------------
 @BOTH
 @pytest.mark.parametrize("what", ["requests", "inbox", "sessions"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import signal
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fwdperm.errors import EnvironmentFailure, OperatorError
-from fwdperm.inbox.lease import LOCK, Holder, holder_of, take_lease, this_process
+from fwdperm.inbox.lease import LOCK, FlockLease, Holder, holder_of, take_lease, this_process
 from fwdperm.inbox.shared_lease import FENCE_S, STALE_S, DecisionRecord, LinkLease
 
 if TYPE_CHECKING:
@@ -131,6 +132,26 @@ def test_a_lock_file_that_was_removed_is_no_longer_held(tmp_path: Path) -> None:
     lease.close()
     assert other.is_held()
     other.close()
+
+
+def test_a_lock_file_replaced_between_open_and_lock_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The race, forced: somebody removes the file, and another daemon locks the new one."""
+    flock = fcntl.flock
+    others: list[FlockLease] = []
+
+    def race(descriptor: int, operation: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", flock)
+        (tmp_path / LOCK).unlink()
+        others.append(take_lease(tmp_path))
+        flock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", race)
+    with pytest.raises(OperatorError):
+        take_lease(tmp_path)
+    assert others[0].is_held()
+    others[0].close()
 
 
 def test_a_planted_link_is_not_locked_through(tmp_path: Path) -> None:
