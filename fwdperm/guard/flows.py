@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.classes import Danger
 from fwdperm.guard.critical import by_words, candidates, read_catastrophe
-from fwdperm.guard.literal import assignments, decodes, expand, literal_input, literal_output
+from fwdperm.guard.literal import assignments, decodes, expand, feeder, literal_input, literal_output
 from fwdperm.guard.markers import matches_configured, may_hold_secret_path
 from fwdperm.guard.text import holds_token, is_local, sql_drops
 from fwdperm.shell import parse_line
@@ -202,17 +202,14 @@ def _fork_bomb(web: Web, found: dict[int, Found]) -> None:
 def upstream(web: Web, index: int) -> Iterator[int]:
     """Give every command whose output reaches this one through pipes, with what those run, and what is substituted into its words."""
     seen: set[int] = set()
-    waiting = [web.commands[index].fed_by, *_substituted(web, index)]
-    carrier = web.commands[index].carrier
-    if carrier >= 0 and web.commands[index].wrapped_by:
-        waiting.append(web.commands[carrier].fed_by)
+    waiting = [feeder(web.line, index), *_substituted(web, index)]
     while waiting:
         at = waiting.pop()
         if at < 0 or at in seen:
             continue
         seen.add(at)
         yield at
-        waiting.append(web.commands[at].fed_by)
+        waiting.append(feeder(web.line, at))
         waiting.extend(web.children.get(at, ()))
 
 
@@ -512,7 +509,7 @@ def _xargs(web: Web, index: int, found: dict[int, Found], ground: Ground) -> Non
     command = web.commands[index]
     inner = [at for at, each in enumerate(web.commands) if each.carrier == index and each.wrapped_by]
     fed = literal_input(web.line, index)
-    source = web.commands[command.fed_by]
+    source = web.commands[max(feeder(web.line, index), 0)]
     for at in inner:
         argv = web.commands[at].argv
         if fed and argv:

