@@ -36,6 +36,10 @@ class OperatorError(FwdpermError):
         super().__init__(f"{where}{at}{problem}{then}")
 
 
+class AlreadyServed(OperatorError):  # noqa: N818 - it says a state of things, not a mistake in a file
+    """Another daemon serves this root; its message says which."""
+
+
 class EnvironmentFailure(FwdpermError):
     """The machine would not do what was asked: disk full, no permission, watch limit reached."""
 

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from fwdperm.cli.common import Config, Exit, NoColor, Quiet, Root, Setting, Verbose, fail, tell
-from fwdperm.errors import ChildError, EnvironmentFailure, OperatorError
+from fwdperm.errors import AlreadyServed, ChildError, EnvironmentFailure, OperatorError
 from fwdperm.places import ROOT_SESSION
 
 
@@ -64,6 +64,8 @@ def serve_command(
     )
     try:
         parts = build(options)
+    except AlreadyServed as error:
+        fail(str(error), Exit.USAGE)
     except OperatorError as error:
         fail(str(error), Exit.CONFIG)
     except (EnvironmentFailure, ChildError) as error:

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from fwdperm.errors import EnvironmentFailure, OperatorError
+from fwdperm.errors import AlreadyServed, EnvironmentFailure
 from fwdperm.inbox import reading
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def take_lease(state: Path, *, standby: bool = False, is_stopped: Callable[[], b
         The lease. It ends with this process, however that ends.
 
     Raises:
-        OperatorError: Somebody else holds it; says who.
+        AlreadyServed: Somebody else holds it; says who.
         EnvironmentFailure: The lock file cannot be made.
     """
     try:
@@ -119,7 +119,7 @@ def take_lease(state: Path, *, standby: bool = False, is_stopped: Callable[[], b
             looks += 1
             if (not standby and looks >= _LOOKS) or is_stopped():
                 who = taken or "another process"
-                raise OperatorError(
+                raise AlreadyServed(
                     f"this root is already served by {who}",
                     file=os.fspath(state / LOCK),
                     remedy="stop it, or start this one with --standby",
