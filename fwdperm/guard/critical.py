@@ -26,6 +26,10 @@ Argv = tuple[str, ...]
 BLOCK_DEVICE: Final = re.compile(
     r"/dev/(?:sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|disk\d|rdisk\d|dm-\d|md\d|mapper/|disk/by-|loop\d|sda|root\b|mem$|kmem$)"
 )
+_SETS_ID: Final = re.compile(r"[ugoa]*\+[rwxt]*s[rwxt]*|0?[4-7][0-7]{3}")
+_SHELL_NAMES: Final = frozenset(
+    {"sh", "bash", "zsh", "dash", "ksh", "fish", "python3", "python", "perl", "env", "find", "vim", "cp"}
+)
 _HELP: Final = frozenset({"--help", "--version", "-V"})
 
 
@@ -105,6 +109,12 @@ def _open_up(argv: Argv, ground: Ground) -> Argv:
     recursive = "R" in _letters(argv) or "--recursive" in argv
     word = _lost(_operands(argv), ground) if recursive else ""
     return (argv[0], word) if word else ()
+
+
+def _root_shell(argv: Argv, _ground: Ground) -> Argv:
+    mode = next((word for word in argv[1:] if _SETS_ID.fullmatch(word)), "")
+    shell = next((word for word in argv[1:] if word.rpartition("/")[2] in _SHELL_NAMES), "")
+    return (argv[0], mode, shell) if mode and shell else ()
 
 
 def _move_away(argv: Argv, ground: Ground) -> Argv:
@@ -363,6 +373,7 @@ CRITICAL: Final[tuple[Catastrophe, ...]] = (
         _w("chmod chown chgrp setfacl"),
         _open_up,
     ),
+    Catastrophe("critical.root-shell", "makes a shell run as its owner", ("chmod",), _root_shell),
     Catastrophe("critical.move-away", "moves the system or a home directory away", ("mv",), _move_away),
     Catastrophe(
         "critical.sync-away", "replaces the system or a home directory, deleting what was there", ("rsync",), _sync_away

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.classes import Danger
 from fwdperm.guard.critical import by_words, candidates, read_catastrophe
+from fwdperm.guard.dangers import peril_of
 from fwdperm.guard.literal import assignments, decodes, expand, feeder, literal_input, literal_output
 from fwdperm.guard.markers import matches_configured, may_hold_secret_path
+from fwdperm.guard.places import is_catastrophic
 from fwdperm.guard.text import holds_token, is_local, sql_drops
 from fwdperm.shell import parse_line
 
@@ -44,6 +46,10 @@ SENDERS: Final = _f(
     "rclone aws gsutil gcloud az gh glab s3cmd mc openssl tftp lftp xmpp sendxmpp slack slackcat ntfy kdig resolvectl traceroute whois finger gdrive dropbox magic-wormhole wormhole croc"
 )
 """Programs that can carry data out to the network."""
+_BULK_SENDERS: Final = _f("scp rsync aws gsutil rclone gcloud s3cmd mc croc wormhole")
+_SHOWS_SECRETS: Final = _f(
+    "kubectl oc aws gcloud az gh glab vault pass op bw secret-tool security gopass chamber sops doppler lpass"
+)
 _UPLOADS: Final = re.compile(
     r"(?:-d|-F|-T|--data|--data-\w+|--form|--upload-file|--post-file|--post-data|--body-file|--json)(?:=|$)"
 )
@@ -350,6 +356,13 @@ def secret_read_by(command: Command, ground: Ground) -> str:
         return base
     if base == "git" and "credential" in argv:
         return "credential"
+    peril = peril_of(argv) if argv else None
+    if peril and peril[0].id in {"dangerous.secret-tools", "dangerous.secret-stores"} and base in _SHOWS_SECRETS:
+        return " ".join(peril[1])
+    if base in {"tar", "zip", "cpio", "7z"}:
+        whole = _whole(argv[1:], ground)
+        if whole:
+            return whole
     if base in {"ls", "test", "[", "stat", "echo", "printf", "find"}:
         return ""
     for redirect in command.redirects:
@@ -358,6 +371,16 @@ def secret_read_by(command: Command, ground: Ground) -> str:
     return next(
         (word.text for word in command.words[1:] if any(is_secret(each, ground) for each in candidates(word.text))), ""
     )
+
+
+def _whole(words: tuple[str, ...], ground: Ground) -> str:
+    """Give the word that names a whole system or home directory; empty when none does."""
+    for word in words:
+        if word[:1] in {"/", "~", "$", "."} and is_catastrophic(
+            word, cwd=ground.cwd, home=ground.home, workspaces=ground.surroundings.workspaces
+        ):
+            return word
+    return ""
 
 
 def is_secret(text: str, ground: Ground) -> bool:
@@ -454,6 +477,10 @@ def _uploaded_secret(command: Command, ground: Ground) -> str:
     for redirect in command.redirects:
         if redirect.reads and is_secret(redirect.target.text, ground):
             return redirect.target.text
+    if base in _BULK_SENDERS:
+        whole = _whole(command.argv[1:-1], ground)
+        if whole:
+            return whole
     previous = ""
     for word in command.words[1:]:
         text, before = word.text, previous

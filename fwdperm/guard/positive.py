@@ -329,6 +329,18 @@ TABLE: Final[tuple[Entry, ...]] = (
     Entry("printf", "printf", "prints text", operands=Takes.TEXT, needs=1),
     Entry("seq", "seq", "counts", operands=Takes.WORD, letters="w", numbers=True),
     Entry("sleep", "sleep", "waits", operands=Takes.NUMBER),
+    Entry(
+        "jq",
+        "jq",
+        "picks from JSON",
+        operands=Takes.PATTERN_THEN_READ,
+        letters="rcSeMnsCj",
+        flags=_f("--raw-output --compact-output --sort-keys --exit-status --monochrome-output --slurp --tab"),
+        valued=_v(number="--indent"),
+        needs=1,
+    ),
+    # (held to printing columns by `routine.py`)
+    Entry("awk-print", "awk", "prints columns", operands=Takes.PATTERN_THEN_READ, valued=_v(text="-F"), needs=1),
     # -- where am I ----------------------------------------------------------------------------------------------
     Entry("pwd", "pwd", "shows the directory", letters="LP"),
     Entry("true", "true", "does nothing"),
@@ -830,6 +842,64 @@ TABLE: Final[tuple[Entry, ...]] = (
     Entry("gofmt", "gofmt", "checks formatting", operands=Takes.READ, words_only=True, flags=_f("-l -d -s")),
     Entry("rustfmt", "rustfmt", "checks formatting", operands=Takes.READ, flags=_f("--check"), needs=1),
     Entry("node-version", "node", "shows a version", flags=_f("--version -v"), words_only=True),
+    Entry("node-test", "node", "runs the project's tests", words=("--test",), operands=Takes.READ, runs=True),
+    Entry(
+        "deno-test",
+        "deno",
+        "runs the project's tests",
+        words=("test",),
+        operands=Takes.READ,
+        runs=True,
+        flags=_f("--quiet"),
+    ),
+    Entry("deno-lint", "deno", "lints", words=("lint",), operands=Takes.READ),
+    Entry("deno-check", "deno", "checks types", words=("check",), operands=Takes.READ, needs=1),
+    Entry(
+        "mvn-test",
+        "mvn",
+        "runs the project's tests",
+        words=("test",),
+        flags=_f("-q -o -B --quiet --offline --batch-mode"),
+        runs=True,
+    ),
+    Entry(
+        "gradle-test",
+        "gradle",
+        "runs the project's tests",
+        words=("test",),
+        flags=_f("-q --quiet --offline --info"),
+        runs=True,
+    ),
+    Entry(
+        "dotnet-test",
+        "dotnet",
+        "runs the project's tests",
+        words=("test",),
+        flags=_f("--no-build --no-restore --nologo"),
+        runs=True,
+    ),
+    Entry("mix-test", "mix", "runs the project's tests", words=("test",), operands=Takes.READ, runs=True),
+    Entry("swift-test", "swift", "runs the project's tests", words=("test",), runs=True),
+    Entry(
+        "rspec",
+        "rspec",
+        "runs the project's tests",
+        operands=Takes.READ,
+        runs=True,
+        flags=_f("--fail-fast"),
+        valued=_v(word="--format -f"),
+    ),
+    Entry("phpunit", "phpunit", "runs the project's tests", operands=Takes.READ, runs=True, valued=_v(text="--filter")),
+    Entry("tox", "tox", "runs the project's tests", letters="q", runs=True, valued=_v(word="-e")),
+    Entry(
+        "ctest",
+        "ctest",
+        "runs the project's tests",
+        letters="V",
+        flags=_f("--output-on-failure"),
+        runs=True,
+        valued=_v(number="-j", text="-R", name="--test-dir"),
+    ),
     Entry("shellcheck", "shellcheck", "lints", operands=Takes.READ, valued=_v(word="-s -S -e -f")),
 )
 """Every accepted use of a program."""
@@ -868,6 +938,25 @@ ALIASES: Final = {
 
 MODULES: Final = _f("pytest mypy ruff black isort flake8 pylint")
 """Modules that `python -m` runs as the program of the same name."""
+
+RUNNERS: Final = frozenset(
+    {
+        ("uv", "run"),
+        ("poetry", "run"),
+        ("pipenv", "run"),
+        ("pdm", "run"),
+        ("hatch", "run"),
+        ("rye", "run"),
+        ("bundle", "exec"),
+    }
+)
+"""What runs a project's own tool in the project's own environment; the tool behind it decides."""
+
+SHOWS_VERSION: Final = _f(
+    "python python3 node npm pnpm yarn cargo rustc go git ruff mypy pytest tsc eslint make gcc clang java javac docker kubectl "
+    "uv pip pip3 ruby php deno bun jq rg curl terraform gh"
+)
+"""Programs whose lone `--version` is routine."""
 
 HARMLESS_VARIABLES: Final = _f(
     "CI NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TERM COLUMNS LINES LANG LC_ALL LC_CTYPE LC_COLLATE TZ PYTHONDONTWRITEBYTECODE "

@@ -16,7 +16,9 @@ from fwdperm.guard.positive import (
     HARMLESS_VARIABLES,
     MODULES,
     MUST_HAVE,
+    RUNNERS,
     SCRIPTS,
+    SHOWS_VERSION,
     STANDARD_DIRECTORIES,
     TABLE,
     Entry,
@@ -42,6 +44,9 @@ _READ_THROUGH_NOT: Final = frozenset(
     "config configs conf deploy deployment infra env envs environments secrets private keys certs credentials terraform "
     "ansible k8s helm charts ops vault".split()
 )
+_AWK_PRINT: Final = re.compile(r"\{\s*print(?:\s+\$\d+(?:\s*,\s*\$\d+)*|\s+\$NF|\s+NR)?\s*;?\s*\}$")
+_JQ_REACHES: Final = re.compile(r"env|input|import|include|\$__|debug|halt", re.IGNORECASE)
+_VERSION: Final = Entry("version", "", "shows a version")
 _GLOB_CHARS: Final = frozenset("*?[")
 _NAMES_ONLY: Final = frozenset({"ls", "test", "[", "stat", "find", "basename", "dirname"})
 
@@ -85,6 +90,14 @@ def _held(command: Command, ground: Ground) -> Entry:
     elif program == "git":
         while words and words[0].text in {"--no-pager", "-P"}:
             words = words[1:]
+    elif len(words) > 1 and (program, words[0].text) in RUNNERS:
+        program, words = _program(words[1].text), words[2:]
+        if program == "python" and len(words) > 1 and words[0].text == "-m" and words[1].text in MODULES:
+            program, words = words[1].text, words[2:]
+        if program not in MODULES and not any(entry.runs for entry in _INDEX.get(program, ())):
+            raise NotRoutine(f"`{program}` is no checking tool")
+    if len(words) == 1 and words[0].text == "--version" and program in SHOWS_VERSION and not command.redirects:
+        return _VERSION
     entries = _INDEX.get(program)
     if entries is None:
         raise NotRoutine(f"`{program}` is on no positive list")
@@ -259,6 +272,10 @@ def _check_search(entry: Entry, operands: list[Word], seen: set[str], ground: Gr
         raise NotRoutine("the pattern may turn into file names")
     if entry.id == "sed-n" and not _SED_RANGE.match(operands[0].text):
         raise NotRoutine("only line ranges of `sed -n` are on the positive list")
+    if entry.id == "awk-print" and not _AWK_PRINT.match(operands[0].text):
+        raise NotRoutine("only printing columns is on the positive list of `awk`")
+    if entry.id == "jq" and _JQ_REACHES.search(operands[0].text):
+        raise NotRoutine("this `jq` filter reaches beyond its input")
     if entry.operands is Takes.PATTERN_THEN_TREE and seen & {"-r", "-R", "--recursive"} and "--include" not in seen:
         for word in paths or ():
             _check_tree(word.text, ground)

@@ -19,6 +19,10 @@ TOKEN: Final = re.compile(
     r"|hf_[A-Za-z0-9]{30,}|dop_v1_[a-f0-9]{40,})|-----BEGIN [A-Z ]*PRIVATE KEY-----"
 )
 """Shapes of live secrets."""
+_CONFESSES: Final = re.compile(
+    r"(?:secret|token|passw(?:or)?d|api[_-]?key|access[_-]?key|private[_-]?key)\w*\s*[=:]\s*\S|root:[^:]*:0:0:",
+    re.IGNORECASE,
+)
 _ENCODED: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
 _METADATA_HOSTS: Final = frozenset(
     {
@@ -117,7 +121,11 @@ def holds_token(text: str) -> bool:
     plain = unquote(text) if "%" in text else text
     if plain is not text and TOKEN.search(plain):
         return True
-    return any(TOKEN.search(decoded) for match in _ENCODED.finditer(plain) if (decoded := unbase64(match.group())))
+    return any(
+        TOKEN.search(decoded) or _CONFESSES.search(decoded)
+        for match in _ENCODED.finditer(plain)
+        if (decoded := unbase64(match.group()))
+    )
 
 
 def unbase64(text: str) -> str:

@@ -100,7 +100,12 @@ def read_path(value: str, ground: Ground, *, canonical: str = "", surface: str =
         )
         if catastrophe:
             return says(Danger.CRITICAL, catastrophe[0], catastrophe[1], value)
-    if is_secret(value, ground) or any(ground.read_marker(path) for path in spellings if path):
+    if surface in _PATTERN_SURFACES:
+        marker = next((found for path in spellings if path and (found := ground.read_marker(path))), None)
+        secret = marker is not None and not marker.by_name
+    else:
+        secret = is_secret(value, ground) or any(ground.read_marker(path) for path in spellings if path)
+    if secret:
         return says(Danger.DANGEROUS, "sensitive-read", "looks at a sensitive path", value)
     if "\\" in value or not value.isprintable():
         return says(Danger.DANGEROUS, "unprintable", "characters that do not show what they are", value)
@@ -110,7 +115,7 @@ def read_path(value: str, ground: Ground, *, canonical: str = "", surface: str =
     if any(matches_configured(path, around.sensitive_read, ground.home, ground.cwd) for path in spellings if path):
         return says(Danger.DANGEROUS, "sensitive-read", "configured as sensitive", value)
     for path in spellings:
-        why = why_not_readable(path, ground)
+        why = why_not_readable(path, ground, by_name=surface in _PATTERN_SURFACES)
         if why:
             return says(Danger.RULED, "outside", f"looks at a path {why}", value)
     return says(Danger.READ_ONLY, surface, "looks at an ordinary file of the workspace", value)
@@ -329,5 +334,7 @@ def _argument(
                     return says(Danger.CRITICAL, grave[0], grave[1], text)
                 return says(Danger.DANGEROUS, "sensitive-write", "may change a sensitive path", text)
     if holds_token(text):
+        if sends and low in _PROSE_KEYS:
+            return says(Danger.CRITICAL, "critical.exfiltration", "sends a secret out", key)
         return says(Danger.DANGEROUS, "secret-in-request", "carries what looks like a live secret", key)
     return plain

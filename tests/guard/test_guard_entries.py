@@ -31,10 +31,16 @@ SAMPLE = {
     Takes.SCRIPT: ("lint",),
 }
 
+SPECIAL = {
+    "sed-n": ("2,3p", "src/a.py"),
+    "awk-print": ("'{print $1}'", "src/a.py"),
+    "jq": (".name", "src/a.json"),
+}
+
 
 def minimal(entry: Entry) -> str:
     must = sorted(MUST_HAVE.get(entry.id, ()), key=len)[-1:]
-    operands = ("2,3p", "src/a.py") if entry.id == "sed-n" else SAMPLE[entry.operands]
+    operands = SPECIAL.get(entry.id, SAMPLE[entry.operands])
     closing = ["]"] if entry.id == "[" else []
     return " ".join([entry.program, *entry.words, *must, *operands, *closing])
 
