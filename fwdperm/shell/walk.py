@@ -394,9 +394,11 @@ class _Walker:
                 prefixes.append(_prefix(child, source))
                 deeper.append(child)
                 continue
-            if kind == "comment" or child.is_missing:
+            if kind == "comment":
                 continue
             start, end = child.start_byte, child.end_byte
+            if start == end:
+                continue
             if spans and spans[-1][1] == start:
                 spans[-1][1] = end
             else:

@@ -47,12 +47,6 @@ def _arities(words: int, commands: str) -> dict[tuple[str, ...], int]:
 
 ARITIES: Final[dict[tuple[str, ...], int]] = {
     **_arities(
-        1,
-        "ls; cat; head; tail; wc; grep; rg; pwd; echo; which; stat; file; du; df; tree; diff; cmp; cut; uniq; basename; "
-        "dirname; realpath; readlink; mkdir; touch; pytest; mypy; tsc; eslint; prettier; black; jest; vitest; flake8; "
-        "pylint; pyright; rustc; javac; jq; true; false; test; date; uname; id; whoami; ps; md5sum; sha256sum",
-    ),
-    **_arities(
         2,
         "git add; git blame; git branch; git checkout; git cherry-pick; git clone; git commit; git describe; git diff; "
         "git fetch; git grep; git init; git log; git ls-files; git merge; git mv; git pull; git push; git reset; "
@@ -75,7 +69,9 @@ ARITIES: Final[dict[tuple[str, ...], int]] = {
         "gh repo; gh release; gh workflow; cargo run; python -m; python3 -m; aws s3 ls",
     ),
 }
-"""First words of a command -> how many words of it make the command; the rest are arguments."""
+"""First words of a command -> how many words of it make the command; the rest are arguments.
+
+A program that is not here is recorded word for word: `grep *` would be far more than anyone meant by one search."""
 
 
 def suggest(facts: Facts, made: Breakdown, *, asked: Collection[int] | None = None) -> tuple[Offer, ...]:
@@ -89,6 +85,8 @@ def suggest(facts: Facts, made: Breakdown, *, asked: Collection[int] | None = No
     Returns:
         At most one pattern per unit, each covering that unit; none for a unit that cannot be known.
     """
+    if made.line is not None and made.line.opaque:
+        return ()
     found: list[Offer] = []
     for index, unit in enumerate(made.units):
         wanted = index in asked if asked is not None else not unit.auxiliary
@@ -112,7 +110,7 @@ def _covering(facts: Facts, made: Breakdown, unit: Unit) -> Iterator[str]:
 def _useful(facts: Facts, made: Breakdown, unit: Unit) -> Iterator[str]:
     if unit.surface == "bash":
         line = made.line
-        if line is not None and not line.opaque and 0 <= unit.command < len(line.commands):
+        if line is not None and 0 <= unit.command < len(line.commands):
             yield from _of_command(line.commands[unit.command], line.commands)
     elif unit.surface in _FILE_SURFACES:
         yield from _of_path(unit, facts=facts)
@@ -140,7 +138,7 @@ def _of_command(command: Command, commands: tuple[Command, ...]) -> Iterator[str
 
 def _arity(command: Command) -> int:
     argv = command.argv
-    for size in (3, 2, 1):
+    for size in (3, 2):
         if size <= len(argv) and (found := ARITIES.get(argv[:size])):
             return found
     return 0
