@@ -32,7 +32,29 @@ LONGEST_ROUTINE: Final = 2_000
 _SED_RUNS: Final = re.compile(r"(?:^|[;\n{}]|[0-9$/])\s*[ew](?:\s|$)|/[gpI0-9]*[we]\b")
 _PADDING: Final = re.compile(r" {40}|\t{10}|(?:\n[ \t]*){4}")
 _REGENERABLE: Final = frozenset(
-    "build dist target out node_modules __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .nox htmlcov coverage .coverage .next .nuxt .turbo .parcel-cache .cache tmp .eggs".split()
+    [
+        "build",
+        "dist",
+        "target",
+        "out",
+        "node_modules",
+        "__pycache__",
+        ".pytest_cache",
+        ".mypy_cache",
+        ".ruff_cache",
+        ".tox",
+        ".nox",
+        "htmlcov",
+        "coverage",
+        ".coverage",
+        ".next",
+        ".nuxt",
+        ".turbo",
+        ".parcel-cache",
+        ".cache",
+        "tmp",
+        ".eggs",
+    ]
 )
 """Directories of the workspace that a build makes again."""
 
@@ -59,8 +81,7 @@ def assess_line(line: Line, text: str, ground: Ground) -> tuple[Assessment, list
         or "<" in text
         or "`" in text
         or "{" in text
-        or each[:1]
-        and each[0].danger is not Danger.ROUTINE
+        or (each[:1] and each[0].danger is not Danger.ROUTINE)
     ):
         for index, (danger, id_, reason, words) in flows(line, ground, text).items():
             hit = Assessment(danger, id_, reason, words)
@@ -265,7 +286,40 @@ def _perilous_words(command: Command, ground: Ground) -> Assessment | None:
 
 
 _CHANGERS: Final = frozenset(
-    "tee cp mv install ln sed perl truncate chmod chown touch sponge patch rsync tar unzip dd mkdir rm ed ex sort uniq tar zip gzip git curl wget split csplit xxd".split()
+    [
+        "tee",
+        "cp",
+        "mv",
+        "install",
+        "ln",
+        "sed",
+        "perl",
+        "truncate",
+        "chmod",
+        "chown",
+        "touch",
+        "sponge",
+        "patch",
+        "rsync",
+        "tar",
+        "unzip",
+        "dd",
+        "mkdir",
+        "rm",
+        "ed",
+        "ex",
+        "sort",
+        "uniq",
+        "tar",
+        "zip",
+        "gzip",
+        "git",
+        "curl",
+        "wget",
+        "split",
+        "csplit",
+        "xxd",
+    ]
 )
 
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 Argv = tuple[str, ...]
 BLOCK_DEVICE: Final = re.compile(
-    r"/dev/(?:sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|disk\d|rdisk\d|dm-\d|md\d|mapper/|disk/by-|loop\d|sda|root\b|mem$|kmem$)"
+    r"/dev/(?:sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|disk\d|rdisk\d|dm-\d|md\d|"
+    r"mapper/|disk/by-|loop\d|sda|root\b|mem$|kmem$)"
 )
 _SETS_ID: Final = re.compile(r"[ugoa]*\+[rwxt]*s[rwxt]*|0?[4-7][0-7]{3}")
 _SHELL_NAMES: Final = frozenset(
@@ -300,7 +301,7 @@ def _in_order(lead: Argv, words: list[str]) -> bool:
     for word in words:
         if at < len(lead) and word == lead[at]:
             at += 1
-    return at == len(lead) and (not lead or bool(words) and lead[0] in words[:3])
+    return at == len(lead) and (not lead or (bool(words) and lead[0] in words[:3]))
 
 
 def _database(argv: Argv, _ground: Ground) -> Argv:
@@ -356,7 +357,8 @@ def _kill_us(argv: Argv, _ground: Ground) -> Argv:
 
 
 _SQL_PROGRAMS: Final = _w(
-    "psql mysql mariadb sqlite3 sqlcmd mongo mongosh cqlsh clickhouse-client duckdb redis-cli valkey-cli pgcli mycli usql snowsql bq cockroach"
+    "psql mysql mariadb sqlite3 sqlcmd mongo mongosh cqlsh clickhouse-client duckdb "
+    "redis-cli valkey-cli pgcli mycli usql snowsql bq cockroach"
 )
 
 CRITICAL: Final[tuple[Catastrophe, ...]] = (
@@ -433,22 +435,28 @@ CRITICAL: Final[tuple[Catastrophe, ...]] = (
 
 READERS: Final = frozenset(
     _w(
-        "cat head tail less more bat batcat tac nl grep egrep fgrep rg ag awk gawk mawk sed cut sort uniq paste join comm diff cmp od xxd hexdump "
-        "strings base64 base32 basenc rev fold fmt pr expand column jq yq cp mv tar zip gzip bzip2 xz 7z dd scp rsync install ln openssl gpg source . "
-        "view vim vi nano emacs code python python3 perl ruby node php wc tee pv split csplit tr look mapfile readarray read iconv zcat cpio ar "
+        "cat head tail less more bat batcat tac nl grep egrep fgrep rg ag awk gawk mawk sed cut "
+        "sort uniq paste join comm diff cmp od xxd hexdump "
+        "strings base64 base32 basenc rev fold fmt pr expand column jq yq cp mv tar zip gzip "
+        "bzip2 xz 7z dd scp rsync install ln openssl gpg source . "
+        "view vim vi nano emacs code python python3 perl ruby node php wc tee pv split csplit tr "
+        "look mapfile readarray read iconv zcat cpio ar "
         "curl wget pbcopy xclip sponge ed ex dig git"
     )
 )
 """Programs that would show or copy a file's contents."""
 WRITERS: Final = frozenset(
     _w(
-        "tee cp mv install ln sed dd truncate rm unlink shred chmod chown touch sponge patch rsync scp vi vim nano ed ex emacs"
+        "tee cp mv install ln sed dd truncate rm unlink shred chmod chown touch sponge patch "
+        "rsync scp vi vim nano ed ex emacs"
     )
 )
 """Programs that change a file they name, for the files that nobody may change."""
 _LOOKERS: Final = frozenset(
     _w(
-        "cat head tail less more bat ls stat file grep egrep fgrep rg wc diff cmp cd test [ find du tree md5sum sha256sum readlink realpath jq yq tac nl od xxd strings basename dirname pwd echo printf git cut sort uniq mkdir"
+        "cat head tail less more bat ls stat file grep egrep fgrep rg wc diff cmp cd test [ find "
+        "du tree md5sum sha256sum readlink realpath jq yq tac nl od xxd strings basename dirname "
+        "pwd echo printf git cut sort uniq mkdir"
     )
 )
 

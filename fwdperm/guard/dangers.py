@@ -91,7 +91,8 @@ DANGERS: Final[tuple[Peril, ...]] = (
         "git-settings",
         "git settings can run programs",
         "git",
-        flags="-c --config-env --exec-path --upload-pack --receive-pack --ext-diff --textconv --open-files-in-pager -O --output --git-dir --work-tree --exec -x",
+        flags="-c --config-env --exec-path --upload-pack --receive-pack --ext-diff --textconv "
+        "--open-files-in-pager -O --output --git-dir --work-tree --exec -x",
     ),
     _d(
         "git-settings",
@@ -117,7 +118,8 @@ DANGERS: Final[tuple[Peril, ...]] = (
     _d(
         "package-install",
         "installs and may run foreign code",
-        "gem cargo go composer bundle brew luarocks cpan cpanm opam stack cabal nix nix-env dotnet mix deno rustup nvm pyenv asdf mise",
+        "gem cargo go composer bundle brew luarocks cpan cpanm opam stack cabal nix nix-env "
+        "dotnet mix deno rustup nvm pyenv asdf mise",
         "install|add|get|require|update|upgrade|tap|use|global",
     ),
     _d("package-install", "installs and may run foreign code", "npx bunx pnpx uvx pipx easy_install"),
@@ -191,7 +193,8 @@ DANGERS: Final[tuple[Peril, ...]] = (
     _d(
         "kernel",
         "changes the running system",
-        "insmod rmmod modprobe sysctl mount umount swapon swapoff losetup kexec setenforce aa-disable hostnamectl timedatectl localectl update-grub grub-install bcdedit diskutil",
+        "insmod rmmod modprobe sysctl mount umount swapon swapoff losetup kexec setenforce "
+        "aa-disable hostnamectl timedatectl localectl update-grub grub-install bcdedit diskutil",
     ),
     _d("clock", "sets the clock", "date", flags="-s --set"),
     _d("clock", "sets the clock", "hwclock ntpdate"),
@@ -227,13 +230,15 @@ DANGERS: Final[tuple[Peril, ...]] = (
     _d(
         "infrastructure",
         "changes live infrastructure",
-        "terraform tofu terragrunt pulumi cdk cdktf ansible ansible-playbook packer serverless sls nomad consul salt puppet chef-client cf",
+        "terraform tofu terragrunt pulumi cdk cdktf ansible ansible-playbook packer serverless "
+        "sls nomad consul salt puppet chef-client cf",
         "",
     ),
     _d(
         "cloud",
         "changes cloud resources or shows their data",
-        "aws gcloud az gsutil bq doctl heroku fly flyctl vercel netlify wrangler firebase supabase linode-cli oci ibmcloud scw hcloud s3cmd mc rclone",
+        "aws gcloud az gsutil bq doctl heroku fly flyctl vercel netlify wrangler firebase "
+        "supabase linode-cli oci ibmcloud scw hcloud s3cmd mc rclone",
     ),
     _d(
         "forge",
@@ -251,7 +256,8 @@ DANGERS: Final[tuple[Peril, ...]] = (
     _d(
         "database",
         "changes a database",
-        "dropdb createdb dropuser createuser pg_restore mysqladmin mongorestore mysqlimport pg_dropcluster initdb redis-cli valkey-cli",
+        "dropdb createdb dropuser createuser pg_restore mysqladmin mongorestore mysqlimport "
+        "pg_dropcluster initdb redis-cli valkey-cli",
     ),
     _d("database-dump", "copies a whole database", "pg_dump pg_dumpall mysqldump mongodump mongoexport"),
     # network
@@ -263,19 +269,24 @@ DANGERS: Final[tuple[Peril, ...]] = (
     _d(
         "send",
         "sends data out",
-        "scp sftp ftp lftp tftp nc ncat netcat socat mail mailx mutt sendmail msmtp swaks croc wormhole rsync-ssl ngrok cloudflared localtunnel lt bore slackcat sendxmpp",
+        "scp sftp ftp lftp tftp nc ncat netcat socat mail mailx mutt sendmail msmtp swaks croc "
+        "wormhole rsync-ssl ngrok cloudflared localtunnel lt bore slackcat sendxmpp",
     ),
     _d(
         "send",
         "sends data out",
         "curl",
-        flags="-d -F -T --data --data-raw --data-binary --data-urlencode --data-ascii --form --form-string --upload-file --json -X --request -K --config -x --proxy --preproxy -u --user -b --cookie --unix-socket --netrc -n --netrc-file --engine -H --header --resolve --connect-to --url-query",
+        flags="-d -F -T --data --data-raw --data-binary --data-urlencode --data-ascii --form "
+        "--form-string --upload-file --json -X --request -K --config -x --proxy --preproxy -u "
+        "--user -b --cookie --unix-socket --netrc -n --netrc-file --engine -H --header --resolve "
+        "--connect-to --url-query",
     ),
     _d(
         "send",
         "sends data out",
         "wget",
-        flags="--post-data --post-file --body-data --body-file --method --header -i --input-file -e --execute --use-askpass --user --password",
+        flags="--post-data --post-file --body-data --body-file --method --header -i --input-file -e "
+        "--execute --use-askpass --user --password",
     ),
     _d("send", "sends data out", "http https xh httpie"),
     _d("serve", "opens the machine to the network", "python3 python", "http.server|SimpleHTTPServer"),
@@ -295,14 +306,16 @@ DANGERS: Final[tuple[Peril, ...]] = (
         "runs-helper",
         "makes an archive tool run a program",
         "tar bsdtar gtar",
-        flags="--to-command --checkpoint-action --use-compress-program -I --rsh-command --info-script -F --new-volume-script",
+        flags="--to-command --checkpoint-action --use-compress-program -I --rsh-command --info-script "
+        "-F --new-volume-script",
     ),
     _d("runs-helper", "makes a tool run a program", "zip", flags="-T -TT --unzip-command"),
     _d("runs-helper", "makes a tool run a program", "fd fdfind", flags="-x -X --exec --exec-batch"),
     _d(
         "runs-helper",
         "makes a tool run a program",
-        "man less more vim vi view ed ex emacs nano git-shell watch script scriptreplay expect flock parallel ionice entr",
+        "man less more vim vi view ed ex emacs nano git-shell watch script scriptreplay expect "
+        "flock parallel ionice entr",
     ),
     _d(
         "stdin-arguments",
@@ -323,12 +336,18 @@ DANGERS: Final[tuple[Peril, ...]] = (
 
 CODE_VARIABLES: Final = frozenset(
     _w(
-        "PATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH BASH_ENV ENV SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND IFS "
-        "NODE_OPTIONS NODE_PATH PYTHONPATH PYTHONSTARTUP PYTHONHOME PYTHONINSPECT PERL5LIB PERL5OPT RUBYOPT RUBYLIB JAVA_TOOL_OPTIONS _JAVA_OPTIONS "
-        "JDK_JAVA_OPTIONS MAVEN_OPTS GRADLE_OPTS GOFLAGS GOPROXY GONOSUMDB GONOSUMCHECK GOTOOLCHAIN CC CXX RUSTC RUSTC_WRAPPER RUSTFLAGS CARGO_HOME EDITOR VISUAL PAGER "
-        "MANPAGER LESSOPEN LESSCLOSE BROWSER SHELL HOME XDG_CONFIG_HOME PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_CONFIG_FILE NPM_CONFIG_REGISTRY UV_INDEX_URL "
-        "HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy SSL_CERT_FILE REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_TLS_REJECT_UNAUTHORIZED "
-        "KUBECONFIG DOCKER_HOST AWS_PROFILE PYTEST_ADDOPTS PYTEST_PLUGINS MAKEFLAGS GCONV_PATH TERMINFO RIPGREP_CONFIG_PATH WGETRC CURL_HOME TAR_OPTIONS"
+        "PATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH "
+        "BASH_ENV ENV SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND IFS "
+        "NODE_OPTIONS NODE_PATH PYTHONPATH PYTHONSTARTUP PYTHONHOME PYTHONINSPECT PERL5LIB "
+        "PERL5OPT RUBYOPT RUBYLIB JAVA_TOOL_OPTIONS _JAVA_OPTIONS "
+        "JDK_JAVA_OPTIONS MAVEN_OPTS GRADLE_OPTS GOFLAGS GOPROXY GONOSUMDB GONOSUMCHECK "
+        "GOTOOLCHAIN CC CXX RUSTC RUSTC_WRAPPER RUSTFLAGS CARGO_HOME EDITOR VISUAL PAGER "
+        "MANPAGER LESSOPEN LESSCLOSE BROWSER SHELL HOME XDG_CONFIG_HOME PIP_INDEX_URL "
+        "PIP_EXTRA_INDEX_URL PIP_CONFIG_FILE NPM_CONFIG_REGISTRY UV_INDEX_URL "
+        "HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy SSL_CERT_FILE "
+        "REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_TLS_REJECT_UNAUTHORIZED "
+        "KUBECONFIG DOCKER_HOST AWS_PROFILE PYTEST_ADDOPTS PYTEST_PLUGINS MAKEFLAGS GCONV_PATH "
+        "TERMINFO RIPGREP_CONFIG_PATH WGETRC CURL_HOME TAR_OPTIONS"
     )
 )
 """Variables by which another program's code is run."""
@@ -400,10 +419,10 @@ def _has(word: str, flags: tuple[str, ...]) -> bool:
         name = word.partition("=")[0]
         return name in flags or (
             len(name) > 4 and any(flag.startswith(name) for flag in flags if flag.startswith("--"))
-        )  # noqa: PLR2004
+        )
     if len(word) > 2 and word[0] == "-":  # noqa: PLR2004
         return (
             any(len(flag) == 2 and flag[0] == "-" and flag[1] in word[1:] and flag[1].isalpha() for flag in flags)
             or word.partition("=")[0] in flags
-        )  # noqa: PLR2004
+        )
     return False

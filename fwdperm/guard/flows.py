@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.classes import Danger
-from fwdperm.guard.critical import by_words, candidates, read_catastrophe
+from fwdperm.guard.critical import by_words, candidates
 from fwdperm.guard.dangers import peril_of
 from fwdperm.guard.literal import assignments, decodes, expand, feeder, literal_input, literal_output
 from fwdperm.guard.markers import matches_configured, may_hold_secret_path
@@ -42,8 +42,11 @@ DOWNLOADERS: Final = _f(
 )
 """Programs that bring data in from the network."""
 SENDERS: Final = _f(
-    "curl wget nc ncat netcat socat telnet ssh scp sftp ftp rsync dig nslookup host drill ping mail mailx mutt sendmail msmtp http https xh httpie "
-    "rclone aws gsutil gcloud az gh glab s3cmd mc openssl tftp lftp xmpp sendxmpp slack slackcat ntfy kdig resolvectl traceroute whois finger gdrive dropbox magic-wormhole wormhole croc"
+    "curl wget nc ncat netcat socat telnet ssh scp sftp ftp rsync dig nslookup host drill "
+    "ping mail mailx mutt sendmail msmtp http https xh httpie "
+    "rclone aws gsutil gcloud az gh glab s3cmd mc openssl tftp lftp xmpp sendxmpp slack "
+    "slackcat ntfy kdig resolvectl traceroute whois finger gdrive dropbox magic-wormhole "
+    "wormhole croc"
 )
 """Programs that can carry data out to the network."""
 _BULK_SENDERS: Final = _f("scp rsync aws gsutil rclone gcloud s3cmd mc croc wormhole")
@@ -54,18 +57,23 @@ _UPLOADS: Final = re.compile(
     r"(?:-d|-F|-T|--data|--data-\w+|--form|--upload-file|--post-file|--post-data|--body-file|--json)(?:=|$)"
 )
 _FETCH_AND_RUN: Final = re.compile(
-    r"\b(?:exec|eval|compile|runpy)\b.*\b(?:urlopen|urllib|requests\.get|httpx|fetch\(|http\.get|open-uri|LWP|Net::HTTP|file_get_contents)",
+    r"\b(?:exec|eval|compile|runpy)\b.*\b(?:urlopen|urllib|requests\.get|httpx|fetch\(|"
+    r"http\.get|open-uri|LWP|Net::HTTP|file_get_contents)",
     re.DOTALL,
 )
 _RUNS_SHELL: Final = re.compile(
-    r"\b(?:system|popen|Popen|subprocess|spawn\w*|exec\w*|execSync|shell_exec|passthru|check_output|check_call|call|run|child_process|os\.exec\w*)\b|`|%x|qx"
+    r"\b(?:system|popen|Popen|subprocess|spawn\w*|exec\w*|execSync|shell_exec|passthru|"
+    r"check_output|check_call|call|run|child_process|os\.exec\w*)\b|`|%x|qx"
 )
 _REMOVES_TREE: Final = re.compile(
-    r"\b(?:rmtree|rmSync|rm_rf|rm_r|remove_tree|removeSync|rimraf(?:\.sync)?|rmdirSync|RemoveAll|remove_dir_all|remove_entry_secure)\s*\(?\s*"
+    r"\b(?:rmtree|rmSync|rm_rf|rm_r|remove_tree|removeSync|rimraf(?:\.sync)?|rmdirSync|"
+    r"RemoveAll|remove_dir_all|remove_entry_secure)\s*\(?\s*"
     r"(?:Path\(|os\.path\.expanduser\(|pathlib\.Path\()?\s*[rbf]?(['\"])(?P<path>[^'\"]+)\1"
 )
 _SOCKET_SHELL: Final = re.compile(
-    r"socket.*(?:/bin/(?:ba|z|da)?sh|pty\.spawn|dup2)|(?:/bin/(?:ba|z|da)?sh|pty\.spawn).*socket|Socket.*exec|TCPSocket.*(?:exec|popen|spawn)|fsockopen.*(?:exec|system|popen)",
+    r"socket.*(?:/bin/(?:ba|z|da)?sh|pty\.spawn|dup2)|(?:/bin/(?:ba|z|da)?sh|"
+    r"pty\.spawn).*socket|Socket.*exec|TCPSocket.*(?:exec|popen|spawn)|fsockopen.*(?:exec|"
+    r"system|popen)",
     re.DOTALL,
 )
 _STRINGS: Final = re.compile(
@@ -276,7 +284,7 @@ def _into_interpreter(web: Web, index: int, found: dict[int, Found], ground: Gro
         for at, word in enumerate(command.words[1:], 1):
             if command.words[at - 1].text in _INLINE_FLAGS or (
                 word.text.startswith(("-e", "-c")) and len(word.text) > 3
-            ):  # noqa: PLR2004
+            ):
                 _inline(word.text, index, found, ground, depth)
         fed = literal_input(web.line, index) if from_input else None
         if fed:
@@ -507,7 +515,7 @@ def _uploaded_secret(command: Command, ground: Ground) -> str:
             continue
         if base in {"curl", "wget"} and not (
             _UPLOADS.match(before) or _UPLOADS.match(text) or (text[:2] in {"-d", "-F", "-T"} and len(text) > 2)
-        ):  # noqa: PLR2004
+        ):
             continue
         if any(is_secret(each, ground) for each in candidates(text)) or (
             text[:2] in {"-d", "-F", "-T"} and is_secret(text[2:].lstrip("@"), ground)

@@ -33,7 +33,8 @@ def unescape(text: str) -> str:
         body = match.group(1)
         if body in _NAMED:
             return _NAMED[body]
-        return chr(int(body[1:], 16)) if body[0] in "xu" else chr(int(body, 8) & 255)
+        code = int(body[1:], 16) if body[0] in "xu" else int(body, 8) & 255
+        return chr(code) if not 0xD800 <= code < 0xE000 else "\ufffd"  # noqa: PLR2004 - lone surrogates
 
     return _ESCAPE.sub(one, text)
 
@@ -168,17 +169,19 @@ def literal_output(line: Line, index: int, depth: int = 0) -> str | None:
             text = " ".join(args[len(flags) :])
             return unescape(text) if any("e" in flag for flag in flags) else text
         case "printf" if args:
-            return _printf(args[1:] if args[0] == "--" else args)
+            return _printf(args[1:] if args[0] == "--" and args[1:] else args)
         case "cat" if all(arg == "-" for arg in args):
             return _input(line, index, depth)
         case "base64" | "base32" | "basenc" | "openssl" if _decodes(command):
-            text = _input(line, index, depth)
-            return unbase64(text) or None if text and command.base != "base32" and _BASE64_LETTERS.match(text) else None
+            coded = _input(line, index, depth)
+            return (
+                unbase64(coded) or None if coded and command.base != "base32" and _BASE64_LETTERS.match(coded) else None
+            )
         case "xxd" if any("r" in arg for arg in args if arg.startswith("-")):
             return _unhex(_input(line, index, depth))
         case "rev":
-            text = _input(line, index, depth)
-            return "\n".join(part[::-1] for part in text.split("\n")) if text is not None else None
+            forward = _input(line, index, depth)
+            return None if forward is None else "\n".join(part[::-1] for part in forward.split("\n"))
         case "tr":
             return _tr(args, _input(line, index, depth))
         case "tee" | "head" | "sort" | "uniq" if not args:
@@ -216,11 +219,9 @@ def _tr(args: tuple[str, ...], text: str | None) -> str | None:
     source, target = args
     if {source.lower(), target.lower()} == {"a-za-z", "n-za-mn-za-m"}:
         return codecs.encode(text, "rot13")
-    return (
-        text.translate(str.maketrans(dict(zip(source, target, strict=False))))
-        if len(source) == len(target) and "-" not in source
-        else None
-    )
+    if len(source) != len(target) or "-" in source:
+        return None
+    return text.translate(str.maketrans(source, target))
 
 
 def _decodes(command: Command) -> bool:

@@ -45,7 +45,8 @@ READ: Final = (
         "private-key",
         "a private key",
         _p(
-            "*/.ssh/id_* */.ssh/*.pem */.ssh/*_rsa */.ssh/*_ed25519 */.ssh/*_ecdsa */.ssh/identity /etc/ssh/ssh_host_*_key */.gnupg/private-keys* */.gnupg/secring*"
+            "*/.ssh/id_* */.ssh/*.pem */.ssh/*_rsa */.ssh/*_ed25519 */.ssh/*_ecdsa */.ssh/identity "
+            "/etc/ssh/ssh_host_*_key */.gnupg/private-keys* */.gnupg/secring*"
         ),
         critical=True,
     ),
@@ -56,7 +57,8 @@ READ: Final = (
             "*/.aws/credentials */.netrc */_netrc */.git-credentials */.pgpass */.my.cnf */.kube/config "
             "*/.config/gcloud/*credential* */.config/gcloud/access_tokens.db */application_default_credentials.json "
             "*/.azure/*token* */.azure/msal_token_cache* */.password-store/* */.local/share/keyrings/* "
-            "*/library/keychains/* */.config/gh/hosts.yml */.vault-token */.terraform.d/credentials* */.docker/config.json"
+            "*/library/keychains/* */.config/gh/hosts.yml */.vault-token */.terraform.d/credentials* "
+            "*/.docker/config.json"
         ),
         critical=True,
     ),
@@ -64,7 +66,8 @@ READ: Final = (
         "password-hashes",
         "the machine's password hashes",
         _p(
-            "/etc/shadow /etc/shadow- /etc/shadow~ /etc/gshadow /etc/gshadow- /etc/master.passwd */etc/shadow /etc/security/opasswd"
+            "/etc/shadow /etc/shadow- /etc/shadow~ /etc/gshadow /etc/gshadow- /etc/master.passwd "
+            "*/etc/shadow /etc/security/opasswd"
         ),
         critical=True,
     ),
@@ -78,18 +81,23 @@ READ: Final = (
         "a directory that holds keys or tokens",
         _p(
             "*/.ssh */.ssh/* */.gnupg */.gnupg/* */.aws */.aws/* */.azure */.azure/* */.kube */.kube/* */.docker "
-            "*/.docker/* */.config/gcloud */.config/gcloud/* */.config/gh */.config/gh/* */.password-store */.config/op/* "
+            "*/.docker/* */.config/gcloud */.config/gcloud/* */.config/gh */.config/gh/* "
+            "*/.password-store */.config/op/* "
             "*/.config/hub */.config/rclone/* */.oci/* */.config/doctl/* */.fly/* */.heroku/* */.config/netlify/* "
-            "/etc/ssl/private /etc/ssl/private/* /var/run/secrets/* /run/secrets/* /etc/kubernetes/*.conf /etc/wireguard/* "
-            "*/keychains/* */keyrings/* */.electrum/* */.bitcoin/* */.ethereum/keystore/* */.claude/.credentials* */.codex/auth*"
+            "/etc/ssl/private /etc/ssl/private/* /var/run/secrets/* /run/secrets/* "
+            "/etc/kubernetes/*.conf /etc/wireguard/* "
+            "*/keychains/* */keyrings/* */.electrum/* */.bitcoin/* */.ethereum/keystore/* "
+            "*/.claude/.credentials* */.codex/auth*"
         ),
     ),
     Marker(
         "key-file",
         "a key or certificate store",
         _p(
-            "*/id_rsa */id_dsa */id_ecdsa */id_ed25519 */id_rsa.* */id_ed25519.* *.pem *.key *.p12 *.pfx *.jks *.keystore *.ppk *.kdbx "
-            "*.kdb *.asc *.gpg *.age *.p8 *.agekey */.vault_pass* */master.key *.ovpn *.tfstate *.tfstate.backup *.tfvars"
+            "*/id_rsa */id_dsa */id_ecdsa */id_ed25519 */id_rsa.* */id_ed25519.* *.pem *.key *.p12 "
+            "*.pfx *.jks *.keystore *.ppk *.kdbx "
+            "*.kdb *.asc *.gpg *.age *.p8 *.agekey */.vault_pass* */master.key *.ovpn *.tfstate "
+            "*.tfstate.backup *.tfvars"
         ),
     ),
     Marker(
@@ -98,7 +106,8 @@ READ: Final = (
         _p(
             "*/.npmrc */.yarnrc */.yarnrc.yml */.pypirc */.gem/credentials */.cargo/credentials* */.composer/auth.json "
             "*/.m2/settings.xml */.gradle/gradle.properties */.s3cfg */.boto */.htpasswd */.dockercfg */.mysql_history "
-            "*/.config/pip/pip.conf */.pip/pip.conf */nuget.config */.terraformrc */.databrickscfg */.snowsql/config */auth.json "
+            "*/.config/pip/pip.conf */.pip/pip.conf */nuget.config */.terraformrc */.databrickscfg "
+            "*/.snowsql/config */auth.json "
             "*/wp-config.php */.git/config */.gitconfig.local */.git/credentials"
         ),
     ),
@@ -106,8 +115,10 @@ READ: Final = (
         "named-secret",
         "named as a secret",
         _p(
-            "*/secrets.* */secret.* */*secret* */*credential* */secrets/* */.secrets/* */*token.* */*tokens.* */*apikey* "
-            "*/*api_key* */*api-key* */*private_key* */*private-key* */*privatekey* */*password* */*passwd* */service-account*.json "
+            "*/secrets.* */secret.* */*secret* */*credential* */secrets/* */.secrets/* */*token.* "
+            "*/*tokens.* */*apikey* "
+            "*/*api_key* */*api-key* */*private_key* */*private-key* */*privatekey* */*password* "
+            "*/*passwd* */service-account*.json "
             "*/service_account*.json */*serviceaccount*.json */htpasswd"
         ),
         by_name=True,
@@ -116,7 +127,8 @@ READ: Final = (
         "process-memory",
         "another process's environment or memory",
         _p(
-            "/proc/*/environ /proc/*/mem /proc/*/maps /proc/*/cmdline /proc/*/fd/* /proc/kcore /dev/mem /dev/kmem /proc/*/root/* /proc/*/cwd/* /proc/*/task/*"
+            "/proc/*/environ /proc/*/mem /proc/*/maps /proc/*/cmdline /proc/*/fd/* /proc/kcore "
+            "/dev/mem /dev/kmem /proc/*/root/* /proc/*/cwd/* /proc/*/task/*"
         ),
     ),
     Marker(
@@ -128,8 +140,10 @@ READ: Final = (
         "browser-profile",
         "a browser's or mail program's profile",
         _p(
-            "*/.mozilla/* */.config/google-chrome/* */.config/chromium/* */.config/brave* */.thunderbird/* */library/cookies/* "
-            "*/application?support/google/chrome/* */application?support/firefox/* */cookies.sqlite */login?data */logins.json */key4.db"
+            "*/.mozilla/* */.config/google-chrome/* */.config/chromium/* */.config/brave* "
+            "*/.thunderbird/* */library/cookies/* "
+            "*/application?support/google/chrome/* */application?support/firefox/* */cookies.sqlite "
+            "*/login?data */logins.json */key4.db"
         ),
     ),
     Marker(
@@ -157,8 +171,10 @@ WRITE: Final = (
         "shell-profile",
         "a shell profile: runs at every login",
         _p(
-            "*/.bashrc */.bash_profile */.bash_login */.bash_logout */.bash_aliases */.profile */.zshrc */.zshenv */.zprofile "
-            "*/.zlogin */.zlogout */.kshrc */.cshrc */.tcshrc */.config/fish/config.fish */.config/fish/conf.d/* */.inputrc"
+            "*/.bashrc */.bash_profile */.bash_login */.bash_logout */.bash_aliases */.profile "
+            "*/.zshrc */.zshenv */.zprofile "
+            "*/.zlogin */.zlogout */.kshrc */.cshrc */.tcshrc */.config/fish/config.fish "
+            "*/.config/fish/conf.d/* */.inputrc"
         ),
         critical=True,
     ),
@@ -166,8 +182,10 @@ WRITE: Final = (
         "system-file",
         "a file of the operating system",
         _p(
-            "/etc/* /usr/bin/* /usr/sbin/* /usr/lib/* /usr/lib64/* /usr/libexec/* /bin/* /sbin/* /lib/* /lib64/* /boot/* /sys/* "
-            "/proc/sysrq-trigger /proc/sys/* /var/spool/cron/* /system/* /library/launchdaemons/* /library/launchagents/*"
+            "/etc/* /usr/bin/* /usr/sbin/* /usr/lib/* /usr/lib64/* /usr/libexec/* /bin/* /sbin/* "
+            "/lib/* /lib64/* /boot/* /sys/* "
+            "/proc/sysrq-trigger /proc/sys/* /var/spool/cron/* /system/* /library/launchdaemons/* "
+            "/library/launchagents/*"
         ),
         critical=True,
     ),
@@ -175,59 +193,77 @@ WRITE: Final = (
         "git-internals",
         "inside a git directory: hooks and settings there run programs",
         _p(
-            "*/.git */.git/* */.gitmodules */.gitconfig */.config/git/* */.githooks/* */.gitattributes *.git/hooks/* *.git/config"
+            "*/.git */.git/* */.gitmodules */.gitconfig */.config/git/* */.githooks/* "
+            "*/.gitattributes *.git/hooks/* *.git/config"
         ),
     ),
     Marker(
         "ci",
         "a pipeline definition: runs with the repository's secrets",
         _p(
-            "*/.github/* */.gitlab-ci.y*ml */.gitlab/* */.circleci/* */jenkinsfile* */.travis.y*ml */azure-pipelines* */.drone.y*ml "
-            "*/.buildkite/* */bitbucket-pipelines* */.woodpecker* */appveyor* */.forgejo/* */.gitea/* */.ci/* */cloudbuild.y*ml */.teamcity/* */buildspec.y*ml"
+            "*/.github/* */.gitlab-ci.y*ml */.gitlab/* */.circleci/* */jenkinsfile* */.travis.y*ml "
+            "*/azure-pipelines* */.drone.y*ml "
+            "*/.buildkite/* */bitbucket-pipelines* */.woodpecker* */appveyor* */.forgejo/* "
+            "*/.gitea/* */.ci/* */cloudbuild.y*ml */.teamcity/* */buildspec.y*ml"
         ),
     ),
     Marker(
         "editor-tasks",
         "an editor's tasks and settings: run when the folder is opened",
         _p(
-            "*/.vscode/* */.idea/* */.fleet/* */.zed/* */.devcontainer/* */.devcontainer.json */*.code-workspace */.vim/* */.vimrc */.nvimrc */.exrc */.config/nvim/* */.emacs* */.dir-locals.el */.editorconfig */.nvim.lua"
+            "*/.vscode/* */.idea/* */.fleet/* */.zed/* */.devcontainer/* */.devcontainer.json "
+            "*/*.code-workspace */.vim/* */.vimrc */.nvimrc */.exrc */.config/nvim/* */.emacs* "
+            "*/.dir-locals.el */.editorconfig */.nvim.lua"
         ),
     ),
     Marker(
         "hooks",
         "a hook: runs at the next commit or push",
         _p(
-            "*/.husky/* */.husky */.pre-commit-config.y*ml */.pre-commit-hooks.y*ml */lefthook.y*ml */.lefthook* */.lintstagedrc* */.overcommit* */githooks/* */git-hooks/* */.direnv/* */.envrc */.mise.toml */mise.toml */.tool-versions"
+            "*/.husky/* */.husky */.pre-commit-config.y*ml */.pre-commit-hooks.y*ml */lefthook.y*ml "
+            "*/.lefthook* */.lintstagedrc* */.overcommit* */githooks/* */git-hooks/* */.direnv/* "
+            "*/.envrc */.mise.toml */mise.toml */.tool-versions"
         ),
     ),
     Marker(
         "agent-settings",
         "an agent's own settings or standing instructions",
         _p(
-            "*/.claude/* */.claude.json */.codex/* */.cursor/* */.cursorrules */.opencode/* */opencode.json* */.gemini/* */.pi/* */.windsurf* "
-            "*/.aider* */.continue/* */.cline* */.roo* */.copilot/* */copilot-instructions.md */agents.md */claude.md */gemini.md "
-            "*/claude.local.md */skill.md */.mcp.json */mcp.json */.agents/* */.amp/* */.goose* */.kiro/* */.junie/* */.config/opencode/*"
+            "*/.claude/* */.claude.json */.codex/* */.cursor/* */.cursorrules */.opencode/* "
+            "*/opencode.json* */.gemini/* */.pi/* */.windsurf* "
+            "*/.aider* */.continue/* */.cline* */.roo* */.copilot/* */copilot-instructions.md "
+            "*/agents.md */claude.md */gemini.md "
+            "*/claude.local.md */skill.md */.mcp.json */mcp.json */.agents/* */.amp/* */.goose* "
+            "*/.kiro/* */.junie/* */.config/opencode/*"
         ),
     ),
     Marker(
         "autostart",
         "starts by itself later",
         _p(
-            "*/.config/autostart/* */.config/systemd/* */systemd/system/* */systemd/user/* */launchagents/* */.xinitrc */.xprofile */.xsession* */.xsessionrc */.pam_environment */.config/environment.d/* */.local/share/applications/* */.local/bin/* */bin/activate* */.pythonrc* */sitecustomize.py */usercustomize.py *.pth */.tmux.conf */.config/kitty/* */.config/alacritty/*"
+            "*/.config/autostart/* */.config/systemd/* */systemd/system/* */systemd/user/* "
+            "*/launchagents/* */.xinitrc */.xprofile */.xsession* */.xsessionrc */.pam_environment "
+            "*/.config/environment.d/* */.local/share/applications/* */.local/bin/* */bin/activate* "
+            "*/.pythonrc* */sitecustomize.py */usercustomize.py *.pth */.tmux.conf */.config/kitty/* "
+            "*/.config/alacritty/*"
         ),
     ),
     Marker(
         "tool-settings",
         "settings that make a tool run or trust something else",
         _p(
-            "*/.npmrc */.yarnrc* */.pnpmfile.cjs */.pypirc */pip.conf */.config/pip/* */.cargo/config* */.docker/* */.kube/* */.aws/* */.ssh/* */.ssh */.gnupg/* */.netrc */.curlrc */.wgetrc */.gemrc */.m2/* */.gradle/* */.bazelrc */.yarn/* */nuget.config"
+            "*/.npmrc */.yarnrc* */.pnpmfile.cjs */.pypirc */pip.conf */.config/pip/* "
+            "*/.cargo/config* */.docker/* */.kube/* */.aws/* */.ssh/* */.ssh */.gnupg/* */.netrc "
+            "*/.curlrc */.wgetrc */.gemrc */.m2/* */.gradle/* */.bazelrc */.yarn/* */nuget.config"
         ),
     ),
 )
 """Paths that no model may let an agent write."""
 
 _SOURCE: Final = re.compile(
-    r"\.(?:py|pyi|ipynb|js|jsx|mjs|cjs|ts|tsx|vue|svelte|rs|go|java|kt|kts|scala|c|h|cc|cpp|hpp|cs|fs|rb|php|swift|m|ex|exs|erl|hs|ml|lua|dart|sql|md|mdx|rst|adoc|html|css|scss|less|svg|proto|graphql)$"
+    r"\.(?:py|pyi|ipynb|js|jsx|mjs|cjs|ts|tsx|vue|svelte|rs|go|java|kt|kts|scala|c|h|cc|cpp|"
+    r"hpp|cs|fs|rb|php|swift|m|ex|exs|erl|hs|ml|lua|dart|sql|md|mdx|rst|adoc|html|css|scss|"
+    r"less|svg|proto|graphql)$"
 )
 
 

@@ -18,10 +18,54 @@ LONGEST_PATH: Final = 4096
 """Characters of the longest path a system opens."""
 
 SYSTEM_DIRECTORIES: Final = frozenset(
-    "/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /opt /proc /root /run /sbin /srv /sys /usr /var /mnt /media "
-    "/usr/bin /usr/lib /usr/lib64 /usr/sbin /usr/share /usr/local /usr/local/bin /usr/local/lib /usr/include "
-    "/var/lib /var/log /var/mail /var/spool /var/www /Users /Library /System /Applications /Volumes /private "
-    "/etc/ssh /etc/ssl /etc/systemd /etc/pam.d /boot/efi /boot/grub".split()
+    [
+        "/",
+        "/bin",
+        "/boot",
+        "/dev",
+        "/etc",
+        "/home",
+        "/lib",
+        "/lib32",
+        "/lib64",
+        "/opt",
+        "/proc",
+        "/root",
+        "/run",
+        "/sbin",
+        "/srv",
+        "/sys",
+        "/usr",
+        "/var",
+        "/mnt",
+        "/media",
+        "/usr/bin",
+        "/usr/lib",
+        "/usr/lib64",
+        "/usr/sbin",
+        "/usr/share",
+        "/usr/local",
+        "/usr/local/bin",
+        "/usr/local/lib",
+        "/usr/include",
+        "/var/lib",
+        "/var/log",
+        "/var/mail",
+        "/var/spool",
+        "/var/www",
+        "/Users",
+        "/Library",
+        "/System",
+        "/Applications",
+        "/Volumes",
+        "/private",
+        "/etc/ssh",
+        "/etc/ssl",
+        "/etc/systemd",
+        "/etc/pam.d",
+        "/boot/efi",
+        "/boot/grub",
+    ]
 )
 """Directories of the machine whose recursive loss is certain catastrophe."""
 _EXPENDABLE_IN_HOME: Final = frozenset({"tmp", "node_modules", "__pycache__", "target", "build", "dist"})

@@ -78,11 +78,16 @@ _KINDS: Final = {
     "name": Takes.NAME,
 }
 _GIT_FORMAT: Final = _f(
-    "--oneline --stat --numstat --shortstat --name-only --name-status --graph --decorate --all --no-color --color --no-merges --merges "
-    "--first-parent --reverse --summary --patch --no-patch --cached --staged --raw --follow --abbrev-commit --word-diff "
-    "--ignore-all-space --ignore-space-change --ignore-blank-lines --minimal --patience --histogram --no-ext-diff --no-textconv "
-    "--no-pager --check --exit-code --quiet --date-order --topo-order --relative-date --merge-base --full-diff --no-renames "
-    "--find-renames --compact-summary --no-decorate --show-signature --left-right --cherry-pick --boundary --tags --branches --remotes "
+    "--oneline --stat --numstat --shortstat --name-only --name-status --graph --decorate "
+    "--all --no-color --color --no-merges --merges "
+    "--first-parent --reverse --summary --patch --no-patch --cached --staged --raw --follow "
+    "--abbrev-commit --word-diff "
+    "--ignore-all-space --ignore-space-change --ignore-blank-lines --minimal --patience "
+    "--histogram --no-ext-diff --no-textconv "
+    "--no-pager --check --exit-code --quiet --date-order --topo-order --relative-date "
+    "--merge-base --full-diff --no-renames "
+    "--find-renames --compact-summary --no-decorate --show-signature --left-right "
+    "--cherry-pick --boundary --tags --branches --remotes "
     "--no-prefix --cc --binary --full-index"
 )
 _GIT_VALUED: Final = _v(
@@ -138,7 +143,8 @@ TABLE: Final[tuple[Entry, ...]] = (
         operands=Takes.NAME,
         letters="1aAbBcCdFghHiklLmnNopqQrRsStTuUvwxXZ",
         flags=_f(
-            "--all --almost-all --human-readable --recursive --reverse --color --directory --classify --group-directories-first --full-time --inode --size"
+            "--all --almost-all --human-readable --recursive --reverse --color --directory "
+            "--classify --group-directories-first --full-time --inode --size"
         ),
         valued=_v(word="--color --sort --time --time-style --format"),
     ),
@@ -184,7 +190,8 @@ TABLE: Final[tuple[Entry, ...]] = (
         operands=Takes.NAME,
         words_only=True,
         flags=_f(
-            "-print -print0 -type -empty -not -o -a -and -or -prune -follow -xdev -mount -readable -writable -executable -true -false -L -P -H -depth -ls -daystart -noleaf ( ) !"
+            "-print -print0 -type -empty -not -o -a -and -or -prune -follow -xdev -mount -readable "
+            "-writable -executable -true -false -L -P -H -depth -ls -daystart -noleaf ( ) !"
         ),
         valued=_v(
             text="-name -iname -path -ipath -wholename -regex -iregex",
@@ -237,7 +244,10 @@ TABLE: Final[tuple[Entry, ...]] = (
         letters="abcEFGhHiIlLnoPqrRsvwxz",
         numbers=True,
         flags=_f(
-            "--color --recursive --line-number --ignore-case --invert-match --word-regexp --line-regexp --count --files-with-matches --files-without-match --only-matching --no-filename --with-filename --extended-regexp --fixed-strings --perl-regexp --quiet --no-messages --null --text"
+            "--color --recursive --line-number --ignore-case --invert-match --word-regexp "
+            "--line-regexp --count --files-with-matches --files-without-match --only-matching "
+            "--no-filename --with-filename --extended-regexp --fixed-strings --perl-regexp --quiet "
+            "--no-messages --null --text"
         ),
         valued=_v(
             text="-e --regexp --include --exclude --exclude-dir",
@@ -268,7 +278,10 @@ TABLE: Final[tuple[Entry, ...]] = (
         operands=Takes.PATTERN_THEN_READ,
         letters="cFHiIlLnNopPqsSvwxU",
         flags=_f(
-            "--color --column --count --files --files-with-matches --files-without-match --fixed-strings --heading --no-heading --ignore-case --invert-match --json --line-number --no-line-number --multiline --only-matching --pcre2 --quiet --smart-case --stats --trim --vimgrep --word-regexp --no-messages --no-filename --case-sensitive"
+            "--color --column --count --files --files-with-matches --files-without-match "
+            "--fixed-strings --heading --no-heading --ignore-case --invert-match --json "
+            "--line-number --no-line-number --multiline --only-matching --pcre2 --quiet --smart-case "
+            "--stats --trim --vimgrep --word-regexp --no-messages --no-filename --case-sensitive"
         ),
         valued=_v(
             text="-e --regexp -g --glob --iglob -r --replace",
@@ -486,7 +499,8 @@ TABLE: Final[tuple[Entry, ...]] = (
         words=("rev-parse",),
         operands=Takes.REVISION,
         flags=_f(
-            "--abbrev-ref --short --show-toplevel --verify --quiet --git-dir --is-inside-work-tree --show-prefix --symbolic-full-name"
+            "--abbrev-ref --short --show-toplevel --verify --quiet --git-dir --is-inside-work-tree "
+            "--show-prefix --symbolic-full-name"
         ),
         valued=_v(number="--short"),
     ),
@@ -554,7 +568,9 @@ TABLE: Final[tuple[Entry, ...]] = (
         letters="qvxslh",
         runs=True,
         flags=_f(
-            "--quiet --verbose --exitfirst --lf --ff --last-failed --failed-first --sw --stepwise --nf --no-header --no-summary --collect-only --co --durations --cov --no-cov --showlocals --strict-markers --strict-config -vv -vvv -rA -ra -rs -rf -rx -qq"
+            "--quiet --verbose --exitfirst --lf --ff --last-failed --failed-first --sw --stepwise "
+            "--nf --no-header --no-summary --collect-only --co --durations --cov --no-cov "
+            "--showlocals --strict-markers --strict-config -vv -vvv -rA -ra -rs -rf -rx -qq"
         ),
         valued=_v(
             number="--maxfail --durations -n --timeout",
@@ -577,7 +593,6 @@ TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "compileall", "python", "compiles the project's files", words=("-m", "py_compile"), operands=Takes.READ, needs=1
     ),
-    Entry("python-version", "python", "shows a version", flags=_f("--version -V"), words_only=True),
     Entry(
         "ruff-check",
         "ruff",
@@ -607,10 +622,14 @@ TABLE: Final[tuple[Entry, ...]] = (
         letters="v",
         runs=True,
         flags=_f(
-            "--strict --no-incremental --ignore-missing-imports --show-error-codes --pretty --no-color-output --namespace-packages --explicit-package-bases --check-untyped-defs --no-error-summary --warn-unused-ignores --disallow-untyped-defs --show-error-context --show-column-numbers"
+            "--strict --no-incremental --ignore-missing-imports --show-error-codes --pretty "
+            "--no-color-output --namespace-packages --explicit-package-bases --check-untyped-defs "
+            "--no-error-summary --warn-unused-ignores --disallow-untyped-defs --show-error-context "
+            "--show-column-numbers"
         ),
         valued=_v(
-            word="-p -m --package --module --python-version --platform --follow-imports --enable-error-code --disable-error-code --exclude"
+            word="-p -m --package --module --python-version --platform --follow-imports "
+            "--enable-error-code --disable-error-code --exclude"
         ),
     ),
     Entry(
@@ -715,7 +734,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         "tsc",
         "tsc",
         "checks types",
-        flags=_f("--noEmit --pretty --strict --skipLibCheck -b --build --listFiles --version"),
+        flags=_f("--noEmit --pretty --strict --skipLibCheck -b --build --listFiles"),
         runs=True,
     ),
     Entry(
@@ -723,7 +742,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         "eslint",
         "lints",
         operands=Takes.READ,
-        flags=_f("--quiet --cache --no-color --version"),
+        flags=_f("--quiet --cache --no-color"),
         runs=True,
         valued=_v(number="--max-warnings", word="--ext --format -f"),
     ),
@@ -764,7 +783,9 @@ TABLE: Final[tuple[Entry, ...]] = (
         letters="qvr",
         runs=True,
         flags=_f(
-            "--workspace --all --all-features --all-targets --no-default-features --release --lib --bins --tests --doc --quiet --verbose --locked --offline --frozen --no-run --no-fail-fast --nocapture --test-threads=1"
+            "--workspace --all --all-features --all-targets --no-default-features --release --lib "
+            "--bins --tests --doc --quiet --verbose --locked --offline --frozen --no-run "
+            "--no-fail-fast --nocapture --test-threads=1"
         ),
         valued=_v(word="-p --package --test --bin --features --example --profile", number="-j --jobs --test-threads"),
     ),
@@ -776,7 +797,8 @@ TABLE: Final[tuple[Entry, ...]] = (
         letters="qvr",
         runs=True,
         flags=_f(
-            "--workspace --all --all-features --all-targets --no-default-features --release --lib --tests --quiet --verbose --locked --offline"
+            "--workspace --all --all-features --all-targets --no-default-features --release --lib "
+            "--tests --quiet --verbose --locked --offline"
         ),
         valued=_v(word="-p --package --bin --features --message-format", number="-j --jobs"),
     ),
@@ -788,7 +810,8 @@ TABLE: Final[tuple[Entry, ...]] = (
         letters="qvr",
         runs=True,
         flags=_f(
-            "--workspace --all --all-features --all-targets --no-default-features --release --lib --bins --tests --quiet --verbose --locked --offline"
+            "--workspace --all --all-features --all-targets --no-default-features --release --lib "
+            "--bins --tests --quiet --verbose --locked --offline"
         ),
         valued=_v(word="-p --package --bin --features", number="-j --jobs"),
     ),
@@ -841,7 +864,6 @@ TABLE: Final[tuple[Entry, ...]] = (
     Entry("go-version", "go", "shows a version", words=("version",)),
     Entry("gofmt", "gofmt", "checks formatting", operands=Takes.READ, words_only=True, flags=_f("-l -d -s")),
     Entry("rustfmt", "rustfmt", "checks formatting", operands=Takes.READ, flags=_f("--check"), needs=1),
-    Entry("node-version", "node", "shows a version", flags=_f("--version -v"), words_only=True),
     Entry("node-test", "node", "runs the project's tests", words=("--test",), operands=Takes.READ, runs=True),
     Entry(
         "deno-test",
@@ -905,7 +927,8 @@ TABLE: Final[tuple[Entry, ...]] = (
 """Every accepted use of a program."""
 
 SCRIPTS: Final = _f(
-    "test tests lint build typecheck type-check types tsc check format:check fmt:check lint:check test:unit test:ci test:types "
+    "test tests lint build typecheck type-check types tsc check format:check fmt:check "
+    "lint:check test:unit test:ci test:types "
     "test:integration build:check check:types check-types lint:ts lint:js lint:css coverage test:coverage unit"
 )
 """Names of project scripts that check rather than change."""
@@ -918,10 +941,8 @@ MUST_HAVE: Final = {
     "cargo-fmt": _f("--check"),
     "gofmt": _f("-l -d"),
     "rustfmt": _f("--check"),
-    "tsc": _f("--noEmit --version"),
+    "tsc": _f("--noEmit"),
     "sed-n": _f("-n"),
-    "python-version": _f("--version -V"),
-    "node-version": _f("--version -v"),
 }
 """Entries that only count with one of these flags: without it the tool rewrites files."""
 
@@ -953,14 +974,17 @@ RUNNERS: Final = frozenset(
 """What runs a project's own tool in the project's own environment; the tool behind it decides."""
 
 SHOWS_VERSION: Final = _f(
-    "python python3 node npm pnpm yarn cargo rustc go git ruff mypy pytest tsc eslint make gcc clang java javac docker kubectl "
+    "python python3 node npm pnpm yarn cargo rustc go git ruff mypy pytest tsc eslint make "
+    "gcc clang java javac docker kubectl "
     "uv pip pip3 ruby php deno bun jq rg curl terraform gh"
 )
 """Programs whose lone `--version` is routine."""
 
 HARMLESS_VARIABLES: Final = _f(
-    "CI NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TERM COLUMNS LINES LANG LC_ALL LC_CTYPE LC_COLLATE TZ PYTHONDONTWRITEBYTECODE "
-    "PYTHONUNBUFFERED PYTHONHASHSEED RUST_BACKTRACE RUST_LOG NODE_ENV GOMAXPROCS CARGO_TERM_COLOR PY_COLORS COLORTERM VERBOSE DEBUG"
+    "CI NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TERM COLUMNS LINES LANG LC_ALL LC_CTYPE "
+    "LC_COLLATE TZ PYTHONDONTWRITEBYTECODE "
+    "PYTHONUNBUFFERED PYTHONHASHSEED RUST_BACKTRACE RUST_LOG NODE_ENV GOMAXPROCS "
+    "CARGO_TERM_COLOR PY_COLORS COLORTERM VERBOSE DEBUG"
 )
 """Variables that may stand before a routine command."""
 

@@ -41,8 +41,29 @@ _WORD: Final = re.compile(r"(?!/)(?!.*\.\.)[A-Za-z0-9_.:,=@%+#/*^\[\]-]*$")
 _REVISION: Final = re.compile(r"[A-Za-z0-9_./~^@{}:+-]+$")
 _SED_RANGE: Final = re.compile(r"(?:\d+|\$)(?:,(?:\d+|\$|\+\d+))?p(?:;(?:\d+|\$)(?:,(?:\d+|\$|\+\d+))?p)*$")
 _READ_THROUGH_NOT: Final = frozenset(
-    "config configs conf deploy deployment infra env envs environments secrets private keys certs credentials terraform "
-    "ansible k8s helm charts ops vault".split()
+    [
+        "config",
+        "configs",
+        "conf",
+        "deploy",
+        "deployment",
+        "infra",
+        "env",
+        "envs",
+        "environments",
+        "secrets",
+        "private",
+        "keys",
+        "certs",
+        "credentials",
+        "terraform",
+        "ansible",
+        "k8s",
+        "helm",
+        "charts",
+        "ops",
+        "vault",
+    ]
 )
 _AWK_PRINT: Final = re.compile(r"\{\s*print(?:\s+\$\d+(?:\s*,\s*\$\d+)*|\s+\$NF|\s+NR)?\s*;?\s*\}$")
 _JQ_REACHES: Final = re.compile(r"env|input|import|include|\$__|debug|halt", re.IGNORECASE)

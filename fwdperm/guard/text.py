@@ -13,7 +13,8 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 TOKEN: Final = re.compile(
-    r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abprs]-[A-Za-z0-9-]{10,}"
+    r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|"
+    r"xox[abprs]-[A-Za-z0-9-]{10,}"
     r"|(?:AKIA|ASIA)[A-Z0-9]{12,}|sk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,}|sk_live_[A-Za-z0-9]{16,}|AIza[A-Za-z0-9_-]{30,}"
     r"|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}|eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+"
     r"|hf_[A-Za-z0-9]{30,}|dop_v1_[a-f0-9]{40,})|-----BEGIN [A-Z ]*PRIVATE KEY-----"
@@ -110,7 +111,7 @@ def is_local(url: str) -> bool:
         or (first == 192 and second == 168)
         or (first == 172 and 16 <= second < 32)
         or (first == 169 and second == 254)
-    )  # noqa: PLR2004
+    )
 
 
 @lru_cache(maxsize=256)
@@ -143,7 +144,8 @@ _SQL_DROP: Final = re.compile(
     r"\s*(?:drop\s+(?:database|schema|table|tablespace|keyspace|collection|owned)\b|truncate\b)", re.IGNORECASE
 )
 _SQL_CHANGES: Final = re.compile(
-    r"\s*(?:with\b.*\b)?(?:insert|update|delete|alter|drop|create|grant|revoke|replace|merge|call|copy|load|vacuum|attach|set|exec|execute|do|lock|kill|shutdown)\b",
+    r"\s*(?:with\b.*\b)?(?:insert|update|delete|alter|drop|create|grant|revoke|replace|merge|"
+    r"call|copy|load|vacuum|attach|set|exec|execute|do|lock|kill|shutdown)\b",
     re.IGNORECASE | re.DOTALL,
 )
 _JS_DROP: Final = re.compile(r"\.\s*(?:dropDatabase|drop|deleteMany)\s*\(\s*(?:\{\s*\})?\s*\)")

@@ -43,24 +43,32 @@ SEARCHING_WEB: Final = _f("websearch web_search")
 MCP: Final = _f("mcp")
 _PATTERN_SURFACES: Final = _f("grep glob search find")
 _RISKY_SKILL: Final = re.compile(
-    r"deploy|prod|publish|release|delete|destroy|migrat|rollback|push|send|secret|credential|admin|root|infra|ship|payment|billing|purge|wipe|drop",
+    r"deploy|prod|publish|release|delete|destroy|migrat|rollback|push|send|secret|credential|"
+    r"admin|root|infra|ship|payment|billing|purge|wipe|drop",
     re.IGNORECASE,
 )
 _DELETES: Final = _f(
     "delete remove drop destroy purge truncate wipe erase terminate obliterate nuke uninstall revoke cancel clear reset"
 )
 _CONTAINERS: Final = _f(
-    "repository repo repositories repos project projects database databases db bucket buckets table tables cluster clusters organization org account accounts volume volumes stack stacks site domain workspace collection collections schema index tenant"
+    "repository repo repositories repos project projects database databases db bucket "
+    "buckets table tables cluster clusters organization org account accounts volume volumes "
+    "stack stacks site domain workspace collection collections schema index tenant"
 )
 _SENDS: Final = _f(
-    "send post publish email mail message tweet share upload comment reply notify invite forward submit broadcast sms call attach transfer pay charge export webhook"
+    "send post publish email mail message tweet share upload comment reply notify invite "
+    "forward submit broadcast sms call attach transfer pay charge export webhook"
 )
 _ACTS: Final = _f(
-    "create update write put patch add set edit merge close open push commit deploy run execute exec eval start stop restart approve assign move rename copy insert upsert import install enable disable grant trigger dispatch fork star click type navigate evaluate fill press"
+    "create update write put patch add set edit merge close open push commit deploy run "
+    "execute exec eval start stop restart approve assign move rename copy insert upsert "
+    "import install enable disable grant trigger dispatch fork star click type navigate "
+    "evaluate fill press"
 )
 _LOOKS: Final = _f("get list search read fetch query find describe show lookup count status view info browse resolve")
 _DATABASES: Final = _f(
-    "sql postgres postgresql mysql mariadb sqlite db database query execute mongo mongodb clickhouse snowflake bigquery redshift supabase neon duckdb mssql oracle"
+    "sql postgres postgresql mysql mariadb sqlite db database query execute mongo mongodb "
+    "clickhouse snowflake bigquery redshift supabase neon duckdb mssql oracle"
 )
 _PROSE_KEYS: Final = _f("body text title content message description comment summary note subject")
 _CODE_KEYS: Final = _f("cmd command commands shell script bash sh exec commandline command_line run")
@@ -294,7 +302,7 @@ def _argument(
     sends: bool,
     reads: bool,
     database: bool,
-) -> Assessment:  # noqa: C901 - one check per kind of argument
+) -> Assessment:
     plain = says(Danger.RULED, "argument", "an ordinary argument", text)
     if not text or len(text) > 65536:  # noqa: PLR2004 - nobody reads that
         return plain if not text else says(Danger.DANGEROUS, "long-argument", "an argument too long to look at", key)

@@ -21,7 +21,8 @@ def _f(text: str) -> frozenset[str]:
 
 
 ENDINGS: Final = _f(
-    "py pyi js jsx mjs cjs ts tsx vue svelte rs go java kt scala c h cc cpp hpp cs fs rb php swift m ex exs erl hs ml lua dart "
+    "py pyi js jsx mjs cjs ts tsx vue svelte rs go java kt scala c h cc cpp hpp cs fs rb php "
+    "swift m ex exs erl hs ml lua dart "
     "sql md mdx rst adoc txt html css scss less svg graphql proto csv tsv tex po jinja j2 snap"
 )
 """Endings of sources and documents."""
@@ -32,17 +33,21 @@ DATA_DIRECTORIES: Final = _f(
 )
 
 RUN_LATER: Final = _f(
-    "conftest.py setup.py noxfile.py tasks.py fabfile.py sitecustomize.py usercustomize.py manage.py wsgi.py asgi.py build.rs "
+    "conftest.py setup.py noxfile.py tasks.py fabfile.py sitecustomize.py usercustomize.py "
+    "manage.py wsgi.py asgi.py build.rs "
     "dodo.py sconstruct sconscript wscript gulpfile.js gruntfile.js rakefile.rb cmakelists.txt constraints.txt mix.exs "
     "build.sbt package.swift podfile.rb fastfile.rb build.gradle.kts settings.gradle.kts setup.ts setup.js robots.txt "
-    "agents.md claude.md gemini.md skill.md copilot-instructions.md .cursorrules conanfile.py hatch_build.py xmake.lua init.lua magefile.go"
+    "agents.md claude.md gemini.md skill.md copilot-instructions.md .cursorrules "
+    "conanfile.py hatch_build.py xmake.lua init.lua magefile.go"
 )
 """Names that a build, a test run, a tool or an agent executes or obeys by itself."""
 _RUN_LATER_SHAPES: Final = re.compile(
-    r"(?:.*\.(?:config|conf|setup|rc|workspace)\.(?:js|jsx|mjs|cjs|ts|tsx|py)|requirements.*\.txt|.*-requirements\.txt|\.[^/]*|.*\.d\.lock|.*\.pth)$"
+    r"(?:.*\.(?:config|conf|setup|rc|workspace)\.(?:js|jsx|mjs|cjs|ts|tsx|py)|"
+    r"requirements.*\.txt|.*-requirements\.txt|\.[^/]*|.*\.d\.lock|.*\.pth)$"
 )
 FOREIGN_DIRECTORIES: Final = _f(
-    "node_modules vendor third_party site-packages dist-packages dist build target out venv env __pycache__ migrations alembic "
+    "node_modules vendor third_party site-packages dist-packages dist build target out venv "
+    "env __pycache__ migrations alembic "
     "scripts bin hooks.d githooks git-hooks deploy deployment infra ops ansible terraform charts helm k8s"
 )
 """Directories whose files are somebody else's, made by a tool, or run by one."""
