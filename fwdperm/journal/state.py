@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 KEY_BYTES: Final = 16
 """Bytes kept of a decided request for ever. Two of 2**64 requests would have to meet."""
 
+SESSIONS_KEPT: Final = 10_000
+"""Places of sessions kept, the newest: a process that asks without a session of its own is one more for ever."""
+
 Key: TypeAlias = "tuple[str, str]"
 """(inbox, id)."""
 
@@ -132,6 +135,9 @@ class State:
                 self._open(line, (str(data.get("inbox", "")), str(data.get("id", ""))))
             case "session_seen":
                 session = str(data.get("session", ""))
+                self.sessions.pop(session, None)
+                while len(self.sessions) >= SESSIONS_KEPT:
+                    del self.sessions[next(iter(self.sessions))]
                 self.sessions[session] = Edge(
                     session,
                     str(data.get("parent", "")),

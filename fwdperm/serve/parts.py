@@ -140,7 +140,10 @@ class Parts:
             session = held.arrival.request.session
             waiting[session] = waiting.get(session, 0) + 1
         edges = self.sessions.all()
-        names = dict.fromkeys((*self._served, *edges, *edges.values()))
+        names = dict.fromkeys((*self._served, *self.sessions.recorded(), *waiting))
+        for name in tuple(names):  # and everything between them and the root
+            while (name := edges.get(name, "")) and name not in names:
+                names[name] = None
         return tuple(
             SessionStatus(
                 session=name,

@@ -8,7 +8,7 @@ ancestors; they never add an allow. Never here: a ruleset, a file.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from fwdperm.settings import ROUTE_HOPS
 from fwdperm.wire.proof import is_same_digest, prove
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
     from fwdperm.recorded import RecordedSession
     from fwdperm.wire.request import Request
+
+
+CLAIMS_KEPT: Final = 10_000
+"""Claimed edges remembered, the newest: every process that asks without a session of its own is one more. A forgotten
+edge only shortens the chain that is shown, and the denials that are looked for, above an inbox nobody recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +74,15 @@ class Sessions:
 
     def claim(self, session: str, parent: str, *, agent: str = "") -> None:
         """Take an edge that was claimed, or that an earlier daemon recorded as claimed."""
-        self._claimed.setdefault(session, parent)
+        if session in self._claimed:
+            return
+        while len(self._claimed) >= CLAIMS_KEPT:
+            oldest = next(iter(self._claimed))
+            del self._claimed[oldest]
+            self._agents.pop(oldest, None)
+        self._claimed[session] = parent
         if agent:
-            self._agents.setdefault(session, agent)
+            self._agents[session] = agent
 
     def known(self, session: str) -> RecordedSession | None:
         """Give what was recorded of a session."""
@@ -80,6 +91,10 @@ class Sessions:
     def all(self) -> dict[str, str]:
         """Give every edge: session -> parent, recorded ones over claimed ones."""
         return self._claimed | {one.session: one.parent for one in self._known.values()}
+
+    def recorded(self) -> tuple[str, ...]:
+        """Give the ids of every recorded session."""
+        return tuple(self._known)
 
     def agent(self, session: str) -> str:
         """Give a session's agent name: recorded, else claimed, else empty."""
