@@ -125,13 +125,14 @@ class _Units:
         )
 
     def _whole_line(self) -> None:
-        """Let `ask` and `deny` see the line as one text too, where it has several parts."""
-        if len(self.line.commands) == 1 and not any(one.writes for one in self.line.commands[0].redirects):
-            return
+        """Let `ask` and `deny` see the line as one text too, where it has several parts, and the requester's others."""
+        commands = self.line.commands
+        has_parts = len(commands) > 1 or any(one.writes for command in commands for one in command.redirects)
+        texts = [fold(value) for value in self.facts.values[0 if has_parts else 1 :]]
         first = self.units[0]
-        text = fold(self.facts.value)
-        if text and text not in first.spellings and text not in first.strict_spellings:
-            self.units[0] = replace(first, strict_spellings=(*first.strict_spellings, text))
+        more = [text for text in texts if text and text not in first.spellings and text not in first.strict_spellings]
+        if more:
+            self.units[0] = replace(first, strict_spellings=(*first.strict_spellings, *dict.fromkeys(more)))
 
     # -- files ---------------------------------------------------------------------------------------------
 

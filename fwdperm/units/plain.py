@@ -44,27 +44,30 @@ _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://", re.ASCII)
 
 
 def path_units(facts: Facts) -> tuple[Unit, ...]:
-    """Break the path of a file tool down: the path, its real path, and whether it lies outside."""
-    names = name_path(facts.value, cwd=facts.cwd, home=facts.home)
-    strict = [*names.strict, *_other_spellings(facts, names)]
-    units = [
-        Unit(
-            facts.surface,
-            names.names,
-            tuple(dict.fromkeys(text for text in strict if text not in names.names)),
-            stands="request",
-            folds_case=facts.folds_case,
-        )
-    ]
-    if facts.canonical and facts.canonical != names.absolute:
-        real = name_path(facts.canonical, cwd=facts.cwd, home=facts.home)
-        units.append(
-            Unit(facts.surface, real.names, real.strict, stands="canonical", carrier=0, folds_case=facts.folds_case)
-        )
-    else:
-        real = names
+    """Break the path of a file tool down: the path, every other path it stands for, and whether they lie outside.
+
+    A real path, or a spelling of the requester's that does not come to the same path, is a unit of its own: an allow
+    needs all of them, a deny only one.
+    """
+    first = name_path(facts.value, cwd=facts.cwd, home=facts.home)
+    same = [first]
+    others: dict[str, PathNames] = {}
+    for value in (*facts.values[1:], facts.canonical):
+        if not value.strip():
+            continue
+        names = name_path(value, cwd=facts.cwd, home=facts.home)
+        if names.names == first.names:
+            same.append(names)
+        else:
+            others.setdefault(names.names[-1] if not names.absolute else names.absolute, names)
+    strict = tuple(dict.fromkeys(text for names in same for text in names.strict))
+    units = [Unit(facts.surface, first.names, strict, folds_case=facts.folds_case)]
+    units.extend(
+        Unit(facts.surface, names.names, names.strict, stands="canonical", carrier=0, folds_case=facts.folds_case)
+        for names in others.values()
+    )
     if facts.surface not in _EXTERNAL:
-        units.extend(_outside(facts, names, real))
+        units.extend(_outside(facts, first, *others.values()))
     return tuple(units)
 
 
@@ -82,33 +85,20 @@ def plain_units(facts: Facts) -> tuple[Unit, ...]:
     return (Unit(facts.surface, values, tuple(dict.fromkeys(strict))),)
 
 
-def _other_spellings(facts: Facts, names: PathNames) -> list[str]:
-    """Give the requester's other spellings: claims, so for `ask` and `deny` only."""
-    others: list[str] = []
-    for value in facts.values[1:]:
-        other = name_path(value, cwd=facts.cwd, home=facts.home)
-        if other.absolute != names.absolute or not other.absolute:
-            others.extend(other.names)
-        others.append(value)
-    return others
-
-
-def _outside(facts: Facts, names: PathNames, real: PathNames) -> list[Unit]:
-    found: list[Unit] = []
-    for one in dict.fromkeys((names, real)):
-        if one.absolute and facts.cwd and inside(one.absolute, facts.cwd) is None:
-            found.append(
-                Unit(
-                    "external_directory",
-                    one.names,
-                    one.strict,
-                    auxiliary=True,
-                    stands="canonical" if one is real and real is not names else "operand",
-                    carrier=0,
-                    folds_case=facts.folds_case,
-                )
-            )
-    return found
+def _outside(facts: Facts, *every: PathNames) -> list[Unit]:
+    return [
+        Unit(
+            "external_directory",
+            names.names,
+            names.strict,
+            auxiliary=True,
+            stands="operand" if at == 0 else "canonical",
+            carrier=0,
+            folds_case=facts.folds_case,
+        )
+        for at, names in enumerate(every)
+        if names.absolute and facts.cwd and inside(names.absolute, facts.cwd) is None
+    ]
 
 
 def _mcp_names(value: str) -> list[str]:

@@ -58,10 +58,12 @@ def test_a_real_path_that_is_the_same_adds_nothing() -> None:
     assert len(breakdown(Facts("write", ("f",), "/ws", "", "/ws/f")).units) == 1
 
 
-def test_other_spellings_are_claims_and_only_narrow() -> None:
-    (unit, *_) = breakdown(Facts("read", ("a", "/ws/a", "/etc/b"), "/ws", "")).units
-    assert unit.spellings == ("a", "/ws/a")
-    assert "/etc/b" in unit.strict_spellings
+def test_another_spelling_that_is_another_path_is_a_second_unit() -> None:
+    units = breakdown(Facts("read", ("a", "/ws/a", "./a/", "/etc/b"), "/ws", "")).units
+    assert [(u.spellings, u.stands) for u in units if u.surface == "read"] == [
+        (("a", "/ws/a"), "request"),
+        (("/etc/b",), "canonical"),
+    ]
 
 
 def test_letter_case_is_marked() -> None:
