@@ -93,7 +93,7 @@ class ObserverBell:
         self._on_ring = on_ring
         self._sessions = tree.layout.sessions
         self._others: dict[str, Path] = {}
-        self._identities: dict[str, tuple[int, int] | None] = {}
+        self._held: dict[str, int] = {}
         self._probe = ""
         self._proved = threading.Event()
         self._is_deaf = False
@@ -106,14 +106,14 @@ class ObserverBell:
         """Ring `name` on every change in `path`. See Doorbell."""
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._others[name] = path
-        self._identities[name] = _identity(path)
+        self._hold(name, path)
         self._schedule(self._observer, path, name)
 
     def check(self) -> Health:
         """Start over when a thread died or a directory is another one now. See Doorbell."""
         if self._closed:
             return Health(self.mode, is_alive=False)
-        if not self._is_deaf and self._is_well() and self._identities == self._look():
+        if not self._is_deaf and self._is_well() and self._are_the_same():
             return Health(self.mode)
         problem = "" if self._is_deaf else self._start_over()
         for name in (None, *self._others):
@@ -184,14 +184,15 @@ class ObserverBell:
         observer = Observer()
         observer.daemon = True
         try:
+            self._hold("", self._sessions)
             self._schedule(observer, self._sessions, None)
             for name, path in self._others.items():
+                self._hold(name, path)
                 self._schedule(observer, path, name)
             observer.start()
         except BaseException:
             observer.unschedule_all()
             raise
-        self._identities = self._look()
         return observer
 
     def _schedule(self, observer: BaseObserver, path: Path, name: str | None) -> None:
@@ -200,6 +201,9 @@ class ObserverBell:
 
     def _stop(self) -> None:
         observer = self._observer
+        for descriptor in self._held.values():
+            os.close(descriptor)
+        self._held.clear()
         observer.unschedule_all()
         if observer.is_alive():
             observer.stop()
@@ -209,19 +213,22 @@ class ObserverBell:
         observer = self._observer
         return observer.is_alive() and all(emitter.is_alive() for emitter in observer.emitters)
 
-    def _look(self) -> dict[str, tuple[int, int] | None]:
-        """Identify every directory whose events we count on."""
-        seen = {name: _identity(path) for name, path in self._others.items()}
-        seen[""] = _identity(self._sessions)
-        return seen
+    def _hold(self, name: str, path: Path) -> None:
+        """Keep a directory open, so that no later one can carry its inode and be taken for it."""
+        descriptor = os.open(path, files.DIRECTORY)
+        if (old := self._held.pop(name, None)) is not None:
+            os.close(old)
+        self._held[name] = descriptor
 
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.lstat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+    def _are_the_same(self) -> bool:
+        """Say whether every directory whose events we count on is still the one under its name."""
+        try:
+            return all(
+                reading.is_same_file(os.fstat(descriptor), (self._others.get(name) or self._sessions).lstat())
+                for name, descriptor in self._held.items()
+            )
+        except OSError:
+            return False
 
 
 def _explain(error: OSError) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from watchdog.observers import inotify_c
 
 from fwdperm.inbox import descriptor_bell, doorbell, files, inotify, observer_bell
 from fwdperm.inbox.doorbell import Mode, open_doorbell
@@ -62,6 +63,7 @@ async def listening(
     tree: InboxTree, mode: Mode | None = Mode.DESCRIPTOR
 ) -> AsyncIterator[tuple[doorbell.Doorbell, Ear]]:
     tree.close()
+    bury_dead_reader()
     threads, descriptors = threading.active_count(), open_descriptors()
     ear = Ear()
     bell = open_doorbell(tree, asyncio.get_running_loop(), ear, mode=mode)
@@ -74,6 +76,13 @@ async def listening(
     assert threading.active_count() == threads
     tree.close()
     assert open_descriptors() == descriptors
+
+
+def bury_dead_reader() -> None:
+    """Let watchdog start a new reading thread, should an earlier test have cost it the one it keeps per process."""
+    reader = inotify_c.InotifyFD._instance
+    if reader is not None and not reader.is_alive():
+        inotify_c.InotifyFD._instance = None
 
 
 def open_descriptors() -> int:
@@ -236,6 +245,7 @@ def test_another_directory_that_goes_and_comes_is_watched_again(tree: InboxTree,
     async def run() -> None:
         async with listening(tree) as (bell, ear):
             bell.watch_directory(replies, ".replies")
+            bell.check()
             replies.rename(tmp_path / "away")
             assert ".replies" in await ear.silence()
             (tmp_path / "away" / "r1.json").write_bytes(b"{}")
@@ -250,6 +260,8 @@ def test_another_directory_that_goes_and_comes_is_watched_again(tree: InboxTree,
 
 
 # -- directories that come and go ------------------------------------------------------------------------------
+# watchdog 7.1's one reading thread at times dies of a directory that is removed while it looks; the bell then polls
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @BOTH
 @pytest.mark.parametrize("what", ["requests", "inbox", "sessions"])
 @pytest.mark.parametrize("how", ["removed", "renamed away"])
@@ -271,10 +283,15 @@ def test_a_directory_that_is_made_again_is_watched_again(
                 victim.rename(tmp_path / "away")
             tree.ensure("a")
             await ear.silence()
-            assert bell.check().is_alive
+            health = bell.check()
+            assert health.is_alive
             await ear.silence()
             drop(tree, "a", "r1")
-            await ear.wait_for("a")
+            if "a" in health.polled:
+                bell.check()
+                assert ear.heard == [None]
+            else:
+                await ear.wait_for("a")
 
     asyncio.run(run())
 
