@@ -19,7 +19,7 @@ from fwdperm.judge.verdict import Choice, Opinion, Risk, Silence, Verdict
 from fwdperm.rules.chain import resolve_chain
 from fwdperm.rules.rule import Action, Finding, Rule
 from fwdperm.rules.surface import is_every
-from fwdperm.rules.verdict import settle
+from fwdperm.rules.settled import settle
 from fwdperm.units.breakdown import Breakdown, breakdown
 from fwdperm.wire.decision import Code, Decision, Outcome, RuleRef, Stage, UnitEvidence
 from fwdperm.wire.prompt import ReplyKind

@@ -1,6 +1,6 @@
 """Rulesets along the chain of sessions, from the one that asks up to the root.
 
-Lives here: `resolve_chain`. Pure. Never here: one ruleset (`ruleset.py`), the whole request (`verdict.py`), who is
+Lives here: `resolve_chain`. Pure. Never here: one ruleset (`ruleset.py`), the whole request (`settled.py`), who is
 whose parent.
 
 A child's ruleset may loosen what its parent asks, never what any ancestor denies or keeps for the human.

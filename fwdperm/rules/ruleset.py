@@ -1,7 +1,7 @@
 """The composed ruleset: layers joined in order, and what they say of a unit.
 
 Lives here: `Ruleset`, `Step`. Pure. Never here: several rulesets along a session tree (`chain.py`), the whole request
-(`verdict.py`), files.
+(`settled.py`), files.
 
 Everything that cannot be known fails towards ask: a broken layer, an unknown action, an opaque command.
 """

@@ -11,13 +11,13 @@ from fwdperm.rules.layer import Layer
 from fwdperm.rules.rule import Action, Finding, LayerKind, Origin, Rule
 from fwdperm.rules.ruleset import Ruleset
 from fwdperm.rules.unit import Unit
-from fwdperm.rules.verdict import Verdict, settle
+from fwdperm.rules.settled import Settled, settle
 
 ALLOW, ASK, DENY = Action.ALLOW, Action.ASK, Action.DENY
 HERE = Origin(LayerKind.USER, "p", 1)
 
 
-def verdict_on(units: list[Unit], *rules: tuple[str, str, Action]) -> Verdict:
+def verdict_on(units: list[Unit], *rules: tuple[str, str, Action]) -> Settled:
     layer = Layer(LayerKind.USER, "p", rules=tuple(Rule(*rule, HERE) for rule in rules))
     chain = [Ruleset.compose([layer])]
     return settle(units, [resolve_chain(chain, unit) for unit in units])
@@ -40,7 +40,7 @@ def test_the_strictest_unit_decides_and_is_named() -> None:
 
 
 def test_a_request_without_a_unit_that_speaks_asks() -> None:
-    assert verdict_on([]) == Verdict(ASK, -1, ())
+    assert verdict_on([]) == Settled(ASK, -1, ())
     silent = verdict_on([Unit("path_read", ("x",), auxiliary=True)], ("bash", "*", ALLOW))
     assert (silent.action, silent.deciding, silent.finding.action) == (ASK, -1, ASK)
     named = verdict_on([Unit("path_read", ("x",), auxiliary=True)], ("path_read", "*", ALLOW))

@@ -1,6 +1,6 @@
 """What the rules say of a whole request, from what they say of each unit.
 
-Lives here: `settle` and `Verdict`. Pure. Never here: what is done with an ask (`decide.py`), how one unit is found
+Lives here: `settle` and `Settled`. Pure. Never here: what is done with an ask (`decide.py`), how one unit is found
 allowed (`ruleset.py`, `chain.py`).
 
 The strictest unit decides. Before that, a unit of which only a default or a catch-all ask spoke may be covered by the
@@ -24,7 +24,7 @@ _SHELL_MARKS: Final = re.compile(r"[\s'\"`();&|${}<>]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Settled:
     """What the rules say of a request.
 
     Attributes:
@@ -46,7 +46,7 @@ class Verdict:
         return self.findings[self.deciding]
 
 
-def settle(units: Sequence[Unit], findings: Sequence[Finding]) -> Verdict:
+def settle(units: Sequence[Unit], findings: Sequence[Finding]) -> Settled:
     """Weigh the findings of all units of one request.
 
     Args:
@@ -66,12 +66,12 @@ def settle(units: Sequence[Unit], findings: Sequence[Finding]) -> Verdict:
     for action in (Action.DENY, Action.ASK):
         for place, finding in enumerate(settled):
             if finding.speaks and finding.action is action:
-                return Verdict(action, place, tuple(settled))
+                return Settled(action, place, tuple(settled))
     allowed = [place for place, finding in enumerate(settled) if finding.speaks]
     primary = [place for place in allowed if not units[place].auxiliary]
     if not primary:
-        return Verdict(Action.ASK, -1, tuple(settled))
-    return Verdict(Action.ALLOW, primary[0], tuple(settled))
+        return Settled(Action.ASK, -1, tuple(settled))
+    return Settled(Action.ALLOW, primary[0], tuple(settled))
 
 
 def _cover(unit: Unit, finding: Finding, *, carrier: Finding | None) -> Finding:
