@@ -66,20 +66,25 @@ class Exchange:
         """
         try:
             written = self._leave()
+            now = time.monotonic()
+            self._ends = now + self._question.wait_s
+            self._beat_look = now + _BEAT_LOOK_S
+            self._pulse = _Pulse(self._beat, started=now, file_clock=written)
         except FileExistsError:
             raise ChildError(f"request `{self._question.id}` was asked before; an id can be asked once") from None
         except OSError as error:
             raise EnvironmentFailure(f"cannot leave a request at `{self._request}`: {error.strerror}") from None
-        now = time.monotonic()
-        self._ends = now + self._question.wait_s
-        self._beat_look = now + _BEAT_LOOK_S
-        self._pulse = _Pulse(self._beat, started=now, file_clock=written)
+        except BaseException:
+            self._withdraw_own()  # interrupted when it may have been published already, and `__exit__` will not come
+            raise
         return self
 
     def __exit__(self, *exception: object) -> None:
         """Leave nothing behind: neither the request nor an answer that nobody will read."""
-        _remove(self._request)
-        _remove(self._response)
+        try:
+            _remove(self._request)
+        finally:
+            _remove(self._response)
 
     def look(self) -> Answer | None:
         """Look once; return the answer, or None while there is none."""
@@ -104,6 +109,19 @@ class Exchange:
         pause = min(self._pause, max(self._ends - time.monotonic(), settings.FIRST_LOOK_S))
         self._pause = min(self._pause * 1.5, settings.LONGEST_LOOK_S)
         return pause
+
+    def _withdraw_own(self) -> None:
+        """Remove the request if it is this question's; another asker's under the same id stays."""
+        try:
+            descriptor = os.open(self._request, _OPEN)
+        except OSError:
+            return
+        try:
+            is_ours = os.read(descriptor, len(self._question.content) + 1) == self._question.content
+        finally:
+            os.close(descriptor)
+        if is_ours:
+            _remove(self._request)
 
     def _leave(self) -> float:
         """Publish, making the directories as often as another child takes the empty ones away."""

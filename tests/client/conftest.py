@@ -36,6 +36,7 @@ class Responder(threading.Thread):
         self.decide: Callable[[dict[str, Any]], Content] = approve
         self.seen: list[dict[str, Any]] = []
         self.came = threading.Event()
+        self._served: set[Path] = set()
         self.beats = True
         self._stopping = threading.Event()
 
@@ -53,8 +54,9 @@ class Responder(threading.Thread):
         inbox = path.parent.parent
         if self.beats:
             beat(self.root, inbox.name)
-        if request["id"] in {old["id"] for old in self.seen}:
+        if path in self._served:
             return
+        self._served.add(path)
         answer = self.decide(request)
         self.seen.append(request)
         self.came.set()

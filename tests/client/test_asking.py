@@ -439,6 +439,23 @@ def test_an_interrupted_question_is_withdrawn(root: Path, monkeypatch: pytest.Mo
     assert files(root) == []
 
 
+@pytest.mark.parametrize("content", [b"{}\n", b"another asker's"])
+def test_an_interruption_between_publishing_and_waiting_withdraws_our_own_request_only(
+    content: bytes, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Forced at the point where the file has its name and nobody waits yet."""
+    publish = exchange._publish
+
+    def publish_then_interrupt(path: str, _content: bytes, *, mode: int) -> float:
+        publish(path, content, mode=mode)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(exchange, "_publish", publish_then_interrupt)
+    with pytest.raises(KeyboardInterrupt), Exchange(question(content=b"{}\n"), root=str(root)):
+        pass
+    assert files(root) == ([] if content == b"{}\n" else ["sessions/root/requests/one.json"])
+
+
 def test_an_answer_cannot_be_bent(root: Path, responder: Responder) -> None:
     answer = fwdperm.ask("bash", "ls", root=str(root), env=NOBODY)
     assert isinstance(answer, fwdperm.Answer)
