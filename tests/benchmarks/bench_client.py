@@ -4,6 +4,9 @@
 
 Every way is run in turn, round after round, so that a busy machine slows all of them alike; believe the ratios. The
 answer comes from a responder in this process that waits on a bare inotify descriptor, on a memory file system.
+
+Hooks use the fast command, and it keeps the aim. The other two do not, for what happens before our first line: `-m`
+imports `runpy`, and the script an installer writes may import `re`; both load `site`.
 """
 
 # ruff: noqa: T201 - a benchmark prints its table
