@@ -462,6 +462,13 @@ def test_an_observer_whose_thread_died_is_started_anew(tree: InboxTree) -> None:
     asyncio.run(run())
 
 
+def test_reading_a_quiet_descriptor_does_not_wait() -> None:
+    instance = inotify.Inotify()
+    assert instance.read() == []
+    assert instance.alive() == frozenset()
+    instance.close()
+
+
 # -- choosing --------------------------------------------------------------------------------------------------
 def test_where_events_come_the_loop_reads_them_itself(tree: InboxTree) -> None:
     async def run() -> None:

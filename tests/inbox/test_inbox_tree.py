@@ -443,6 +443,19 @@ def test_an_empty_inbox_is_not_listed_again_until_it_changes(tree: InboxTree, mo
     assert len(listed) == 1
 
 
+def test_a_known_request_is_looked_at_even_where_its_directory_stood_still(tree: InboxTree) -> None:
+    """Writing into a file does not change its directory."""
+    long_ago = InboxTree(tree.root, now_ns=lambda: time.time_ns() + 3_600_000_000_000)
+    path = drop(tree, "a", "r1", b'{"x":')
+    assert stems(long_ago) == ["r1"]
+    with path.open("ab") as file:
+        file.write(b"1}")
+    (mail,) = long_ago.pending()
+    assert isinstance(mail, Mail)
+    assert mail.data == b'{"x":1}'
+    long_ago.close()
+
+
 # -- answers ---------------------------------------------------------------------------------------------------
 def test_an_answer_never_overwrites_another(tree: InboxTree) -> None:
     assert tree.respond("a", "r1", b"one") == Published()
