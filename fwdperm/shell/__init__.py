@@ -23,9 +23,9 @@ _parse: Callable[[str], Line] | None = None
 
 def parse_line(text: str) -> Line:
     """Find every simple command that a command line would run; see `fwdperm.shell.walk.parse_line`."""
-    global _parse  # noqa: PLW0603 - the grammar is loaded once
+    global _parse
     if _parse is None:
-        from fwdperm.shell.walk import parse_line as parse  # noqa: PLC0415 - only who parses loads the grammar
+        from fwdperm.shell.walk import parse_line as parse
 
         _parse = parse
     return _parse(text)

@@ -395,7 +395,7 @@ def _script(result: Unwrapped, word: Word) -> None:
 
 
 def _sourced(base: str, words: Sequence[Word]) -> Unwrapped | None:
-    if len(words) < 2 or (words[1].known and not _STDIN_PATHS.fullmatch(words[1].text)):  # noqa: PLR2004 - the file's place
+    if len(words) < 2 or (words[1].known and not _STDIN_PATHS.fullmatch(words[1].text)):
         return None
     result = Unwrapped(base)
     _script(result, words[1])

@@ -290,7 +290,7 @@ def _short(letters: str) -> tuple[bool, bool]:
 
 
 def _attached_entry(words: Sequence[Word]) -> Word | None:
-    from fwdperm.shell.words import read_word  # noqa: PLC0415 - rare
+    from fwdperm.shell.words import read_word
 
     for word in words:
         if word.text.startswith("--entrypoint="):

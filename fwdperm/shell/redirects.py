@@ -61,6 +61,9 @@ class Found(NamedTuple):
     deeper: tuple[Node, ...]
 
 
+NOTHING_FOUND: Final = Found((), (), None, ())
+
+
 def read_tail(tail: Tail, source: Source) -> Found:
     """Read redirect nodes."""
     redirects: list[Redirect] = []

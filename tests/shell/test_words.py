@@ -12,7 +12,30 @@ from hypothesis import strategies as st
 
 from fwdperm.shell.words import embedded_code, read_word, split_words
 
-PIECES = ["a", "b c", "-", "\\ ", "\\'", '\\"', "\\\\", "'x y'", "'\\n'", '"p q"', '"\\$"', '"\\x"', "''", '""', "$'\\t'", "$'\\x41\\101\\u00e9'", "$'it\\'s'", "é", "\\$", "=", "%", "$'\\cA'"]  # fmt: skip
+PIECES = [
+    "a",
+    "b c",
+    "-",
+    "\\ ",
+    "\\'",
+    '\\"',
+    "\\\\",
+    "'x y'",
+    "'\\n'",
+    '"p q"',
+    '"\\$"',
+    '"\\x"',
+    "''",
+    '""',
+    "$'\\t'",
+    "$'\\x41\\101\\u00e9'",
+    "$'it\\'s'",
+    "é",
+    "\\$",
+    "=",
+    "%",
+    "$'\\cA'",
+]
 WORDS = st.lists(st.sampled_from([p for p in PIECES if " " not in p or p[0] in "\\'\""]), min_size=1, max_size=6).map(
     "".join
 )
@@ -32,14 +55,58 @@ def test_splitting_agrees_with_shlex(text: str) -> None:
     assert [word.text for word in split_words(text)] == shlex.split(text)
 
 
-@pytest.mark.parametrize("raw", ["$X", "${X}", "$(a)", "`a`", "a$X", '"$X"', "$1", "$@", "$?", "<(a)", ">(a)", "$((1+1))", "{a,b}", "{1..3}", "x{a,b}y", "'a'{b,c}", "${x:-'y'}", '"a${b}c"'])  # fmt: skip
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "$X",
+        "${X}",
+        "$(a)",
+        "`a`",
+        "a$X",
+        '"$X"',
+        "$1",
+        "$@",
+        "$?",
+        "<(a)",
+        ">(a)",
+        "$((1+1))",
+        "{a,b}",
+        "{1..3}",
+        "x{a,b}y",
+        "'a'{b,c}",
+        "${x:-'y'}",
+        '"a${b}c"',
+    ],
+)
 def test_expansions_are_not_known_and_stand_as_typed(raw: str) -> None:
     word = read_word(raw)
     assert not word.known
     assert word.text == raw.replace('"', "") if raw[0] == '"' else True
 
 
-@pytest.mark.parametrize("raw", ["a", "$", "a$", "'$X'", "\\$X", "'`a`'", "{}", "{a}", "a{", "'{a,b}'", "~", "~/x", "a=b", "$'\\x24X'", "@{u}", "HEAD^{tree}", '"$"', "\\{a,b}"])  # fmt: skip
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "a",
+        "$",
+        "a$",
+        "'$X'",
+        "\\$X",
+        "'`a`'",
+        "{}",
+        "{a}",
+        "a{",
+        "'{a,b}'",
+        "~",
+        "~/x",
+        "a=b",
+        "$'\\x24X'",
+        "@{u}",
+        "HEAD^{tree}",
+        '"$"',
+        "\\{a,b}",
+    ],
+)
 def test_literal_words_are_known(raw: str) -> None:
     assert read_word(raw).known
 

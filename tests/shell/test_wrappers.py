@@ -12,23 +12,71 @@ from fwdperm.shell import parse_line
 from fwdperm.shell.wrappers import HARMLESS_WRAPPERS, WRAPPERS, changes_what_runs, is_harmless_variable, standard_base
 
 WORD_ROWS = {
-    "sudo": ["sudo", "sudo -n", "sudo -u a", "sudo -ua", "sudo -nu a --", "sudo --user=a -E", "sudo --user a X=1", "sudo -D /tmp"],
+    "sudo": [
+        "sudo",
+        "sudo -n",
+        "sudo -u a",
+        "sudo -ua",
+        "sudo -nu a --",
+        "sudo --user=a -E",
+        "sudo --user a X=1",
+        "sudo -D /tmp",
+    ],
     "doas": ["doas", "doas -u a", "doas -n"],
     "pkexec": ["pkexec", "pkexec --user a", "pkexec --disable-internal-agent"],
     "runuser": ["runuser -u a --", "runuser -u a"],
-    "env": ["env", "env -i", "env -u X", "env X=1 Y=2", "env -C /tmp", "env --chdir=/tmp -i X=1", "env -", "env -iS 'X=1'"],
-    "xargs": ["xargs", "xargs -0", "xargs -n 1 -P 4", "xargs -I{}", "xargs -I {}", "xargs -i", "xargs --max-args=2", "xargs -a f -r"],
-    "nice": ["nice", "nice -n 5", "nice -n5", "nice -5", "nice --adjustment=5", "nice --adjustment 5", "nice -n -5", "nice --adj 5"],
+    "env": [
+        "env",
+        "env -i",
+        "env -u X",
+        "env X=1 Y=2",
+        "env -C /tmp",
+        "env --chdir=/tmp -i X=1",
+        "env -",
+        "env -iS 'X=1'",
+    ],
+    "xargs": [
+        "xargs",
+        "xargs -0",
+        "xargs -n 1 -P 4",
+        "xargs -I{}",
+        "xargs -I {}",
+        "xargs -i",
+        "xargs --max-args=2",
+        "xargs -a f -r",
+    ],
+    "nice": [
+        "nice",
+        "nice -n 5",
+        "nice -n5",
+        "nice -5",
+        "nice --adjustment=5",
+        "nice --adjustment 5",
+        "nice -n -5",
+        "nice --adj 5",
+    ],
     "ionice": ["ionice", "ionice -c 3", "ionice -c2 -n0", "ionice --class idle", "ionice -t"],
     "chrt": ["chrt 5", "chrt -f 5", "chrt --rr 1", "chrt -T 1 -d 0"],
     "taskset": ["taskset 1", "taskset -c 0-3", "taskset --cpu-list 1"],
     "nohup": ["nohup", "/usr/bin/nohup", "nohup --"],
     "time": ["time", "time -p", "/usr/bin/time -v", "/usr/bin/time -o f -a", "/usr/bin/time --format=%e"],
-    "timeout": ["timeout 5", "timeout -s KILL 5", "timeout -k 1 5s", "timeout --signal=9 --foreground 5", "timeout --kill-after 1 5"],
+    "timeout": [
+        "timeout 5",
+        "timeout -s KILL 5",
+        "timeout -k 1 5s",
+        "timeout --signal=9 --foreground 5",
+        "timeout --kill-after 1 5",
+    ],
     "stdbuf": ["stdbuf -oL", "stdbuf -o L -e 0", "stdbuf --output=L"],
     "setsid": ["setsid", "setsid -w", "setsid --fork"],
     "setpriv": ["setpriv --no-new-privs", "setpriv --reuid 5 --clear-groups"],
-    "flock": ["flock /tmp/l", "flock -n /tmp/l", "flock -w 5 /tmp/l", "flock --timeout 5 /tmp/l", "flock -xn -E 3 /tmp/l"],
+    "flock": [
+        "flock /tmp/l",
+        "flock -n /tmp/l",
+        "flock -w 5 /tmp/l",
+        "flock --timeout 5 /tmp/l",
+        "flock -xn -E 3 /tmp/l",
+    ],
     "watch": ["watch", "watch -n 1", "watch -n1 -d", "watch --interval=2", "watch -x"],
     "parallel": ["parallel", "parallel -j 4", "parallel --jobs 4 -k"],
     "entr": ["entr", "entr -r", "entr -cr"],
@@ -51,17 +99,27 @@ WORD_ROWS = {
     "linux64": ["linux64"],
     "systemd-run": ["systemd-run", "systemd-run --user -p A=b", "systemd-run --unit=x --pty"],
     "docker": [
-        "docker exec c", "docker exec -it -u 0 c", "docker run img", "docker run --rm -v a:b -e X=1 img",
-        "docker compose exec web", "docker compose -f a.yml run --rm web", "docker --context c container exec c",
+        "docker exec c",
+        "docker exec -it -u 0 c",
+        "docker run img",
+        "docker run --rm -v a:b -e X=1 img",
+        "docker compose exec web",
+        "docker compose -f a.yml run --rm web",
+        "docker --context c container exec c",
         "docker run -it --entrypoint nice img",
     ],
     "podman": ["podman run --rm img", "podman exec -w /x c"],
     "nerdctl": ["nerdctl run img"],
     "docker-compose": ["docker-compose exec web", "docker-compose -f x.yml run --rm web"],
     "podman-compose": ["podman-compose exec web"],
-    "kubectl": ["kubectl exec pod --", "kubectl -n ns exec -it pod -c x --", "kubectl exec deploy/x -n ns --", "kubectl run x --image=y --"],
+    "kubectl": [
+        "kubectl exec pod --",
+        "kubectl -n ns exec -it pod -c x --",
+        "kubectl exec deploy/x -n ns --",
+        "kubectl run x --image=y --",
+    ],
     "oc": ["oc exec pod --"],
-}  # fmt: skip
+}
 CODE_ROWS = {
     "su": ["su -c {}", "su a -c {}", "su - a -c {}", "su --command={}", "su --command {} a", "su -lc {}"],
     "runuser": ["runuser -l a -c {}"],
@@ -69,7 +127,15 @@ CODE_ROWS = {
     "flock": ["flock /tmp/l -c {}", "flock -n /tmp/l --command {}"],
     "env": ["env -S {}", "env --split-string={}", "env -iS{}", "env -vS {}"],
     "sh": ["sh -c {}", "sh -ec {}", "sh -c -e {}", "/bin/sh -c {} name arg"],
-    "bash": ["bash -c {}", "bash -lc {}", "bash -euo pipefail -c {}", "bash --norc -c {}", "bash -O extglob -c {}", "bash +x -c {}", "bash <<< {}"],
+    "bash": [
+        "bash -c {}",
+        "bash -lc {}",
+        "bash -euo pipefail -c {}",
+        "bash --norc -c {}",
+        "bash -O extglob -c {}",
+        "bash +x -c {}",
+        "bash <<< {}",
+    ],
     "zsh": ["zsh -c {}", "zsh -ic {}"],
     "dash": ["dash -c {}"],
     "ksh": ["ksh -c {}"],
@@ -84,13 +150,13 @@ CODE_ROWS = {
     "watch": ["watch {}"],
     "parallel": ["parallel {} ::: a b"],
     "ssh": ["ssh h {}", "ssh -o ProxyCommand={} h"],
-}  # fmt: skip
+}
 AROUND_ROWS = {
     "find": ["find . -exec {} ;", "find . -name x -execdir {} +", "find . -exec a ; -ok {} ;"],
     "gfind": ["gfind . -exec {} ;"],
     "fd": ["fd -x {}", "fd -t f pat --exec {}", "fd -HX {}", "fd --exec-batch {}"],
     "fdfind": ["fdfind -x {}"],
-}  # fmt: skip
+}
 WORDS = ("rm", "-rf", "x y")
 
 
@@ -127,10 +193,14 @@ def test_every_row_of_the_table_has_a_case() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "timeout --what 5 rm x", "sudo --what rm x", "nice --what 5 rm x", "docker run --what 1 img rm x", "xargs --what rm x",
+        "timeout --what 5 rm x",
+        "sudo --what rm x",
+        "nice --what 5 rm x",
+        "docker run --what 1 img rm x",
+        "xargs --what rm x",
         "env --what rm x",
     ],
-)  # fmt: skip
+)
 def test_an_unknown_option_makes_the_wrapper_opaque_and_the_command_is_still_found(line: str) -> None:
     commands = parse_line(line).commands
     assert commands[0].opaque
@@ -140,15 +210,53 @@ def test_an_unknown_option_makes_the_wrapper_opaque_and_the_command_is_still_fou
 @pytest.mark.parametrize(
     "line",
     [
-        "$CMD x", "$(which rm) x", "`x` y", "/bin/r? x", "{rm,x}", 'eval "$X"', 'sh -c "$X"', 'sh -c "$(curl x)"', "eval $A b",
-        "curl x | sh", "curl x | sudo bash -s", "bash", "bash -s -- a", "sh /dev/stdin", "bash <(curl x)", ". <(curl x)",
-        "source /dev/fd/3", "xargs sh -c", "ls | xargs", "xargs sudo", "xargs $X", "xargs -I{} {}", "xargs -I% sh -c 'rm %'",
-        "find . -exec {} \\;", "find . -exec sh -c 'rm {}' \\;", "parallel", "bash <<EOF\necho $X\nEOF", "cat <<EOF | sh\n$X\nEOF",
-        "echo 'ls' | sh", "sudo -s", "su", "chroot /x", "unshare -r", "bash <&3", "sh -c", "sudo $X rm", "env $X rm",
-        "alias x=$Y", "trap \"$X\" EXIT", "su -c \"$X\"", "ssh h \"$X\"", "flock l -c \"$X\"", "curl x | (sh)", "curl x | { sh; }",
+        "$CMD x",
+        "$(which rm) x",
+        "`x` y",
+        "/bin/r? x",
+        "{rm,x}",
+        'eval "$X"',
+        'sh -c "$X"',
+        'sh -c "$(curl x)"',
+        "eval $A b",
+        "curl x | sh",
+        "curl x | sudo bash -s",
+        "bash",
+        "bash -s -- a",
+        "sh /dev/stdin",
+        "bash <(curl x)",
+        ". <(curl x)",
+        "source /dev/fd/3",
+        "xargs sh -c",
+        "ls | xargs",
+        "xargs sudo",
+        "xargs $X",
+        "xargs -I{} {}",
+        "xargs -I% sh -c 'rm %'",
+        "find . -exec {} \\;",
+        "find . -exec sh -c 'rm {}' \\;",
+        "parallel",
+        "bash <<EOF\necho $X\nEOF",
+        "cat <<EOF | sh\n$X\nEOF",
+        "echo 'ls' | sh",
+        "sudo -s",
+        "su",
+        "chroot /x",
+        "unshare -r",
+        "bash <&3",
+        "sh -c",
+        "sudo $X rm",
+        "env $X rm",
+        "alias x=$Y",
+        'trap "$X" EXIT',
+        'su -c "$X"',
+        'ssh h "$X"',
+        'flock l -c "$X"',
+        "curl x | (sh)",
+        "curl x | { sh; }",
         "curl x | while true; do bash; done",
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_known_is_opaque(line: str) -> None:
     parsed = parse_line(line)
     known = line in ("ls | xargs",)
@@ -158,12 +266,39 @@ def test_what_cannot_be_known_is_opaque(line: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "python3 x.py", "python3 -c 'import os'", "node -e 1", "source .env", ". ./env.sh", "bash script.sh", "bash -x script.sh a",
-        "bash --version", "command -v git", "sudo -v", "env", "env X=1", "trap - EXIT", "trap", "alias", "nice", "exec 3>f",
-        "sudo -e f", "ionice -p 1", "docker ps", "docker run img", "kubectl get pods", "find . -name x", "fd x", "xargs rm",
-        "xargs -I{} rm {}", "find . -exec rm {} +", "find . -exec sh -c 'rm \"$1\"' _ {} \\;", "ssh h", "bash < script.sh", "sudo -l",
+        "python3 x.py",
+        "python3 -c 'import os'",
+        "node -e 1",
+        "source .env",
+        ". ./env.sh",
+        "bash script.sh",
+        "bash -x script.sh a",
+        "bash --version",
+        "command -v git",
+        "sudo -v",
+        "env",
+        "env X=1",
+        "trap - EXIT",
+        "trap",
+        "alias",
+        "nice",
+        "exec 3>f",
+        "sudo -e f",
+        "ionice -p 1",
+        "docker ps",
+        "docker run img",
+        "kubectl get pods",
+        "find . -name x",
+        "fd x",
+        "xargs rm",
+        "xargs -I{} rm {}",
+        "find . -exec rm {} +",
+        "find . -exec sh -c 'rm \"$1\"' _ {} \\;",
+        "ssh h",
+        "bash < script.sh",
+        "sudo -l",
     ],
-)  # fmt: skip
+)
 def test_what_can_be_known_is_not_opaque(line: str) -> None:
     parsed = parse_line(line)
     assert [c.opaque for c in parsed.commands if c.opaque] == []
@@ -192,12 +327,44 @@ def test_a_listed_wrapper_is_harmless_only_by_its_own_name(name: str) -> None:
     assert not parse_line(f"$D/{name}{operand}{assignment} make").commands[0].harmless
 
 
-@pytest.mark.parametrize("line", ["env LD_PRELOAD=x make", "env -i make", "env CI=1 PATH=x make", "env CI+=1 make", "sudo make", "time -o f make", "xargs make", "exec make", "env CI=$X make"])  # fmt: skip
+@pytest.mark.parametrize(
+    "line",
+    [
+        "env LD_PRELOAD=x make",
+        "env -i make",
+        "env CI=1 PATH=x make",
+        "env CI+=1 make",
+        "sudo make",
+        "time -o f make",
+        "xargs make",
+        "exec make",
+        "env CI=$X make",
+    ],
+)
 def test_other_uses_are_not_harmless(line: str) -> None:
     assert not parse_line(line).commands[0].harmless
 
 
-@pytest.mark.parametrize("name", ["LD_PRELOAD", "PATH", "NODE_OPTIONS", "GOFLAGS", "GIT_SSH_COMMAND", "JAVA_OPTS", "PYTHONPATH", "PAGER", "EDITOR", "BASH_ENV", "ENV", "IFS", "PS4", "RUSTFLAGS", "DYLD_X"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "LD_PRELOAD",
+        "PATH",
+        "NODE_OPTIONS",
+        "GOFLAGS",
+        "GIT_SSH_COMMAND",
+        "JAVA_OPTS",
+        "PYTHONPATH",
+        "PAGER",
+        "EDITOR",
+        "BASH_ENV",
+        "ENV",
+        "IFS",
+        "PS4",
+        "RUSTFLAGS",
+        "DYLD_X",
+    ],
+)
 def test_variables_that_change_what_runs_are_never_harmless(name: str) -> None:
     assert changes_what_runs(name)
     assert not is_harmless_variable(name)

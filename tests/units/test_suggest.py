@@ -20,13 +20,28 @@ def offers(value: str, *, surface: str = "bash", cwd: str = "/repo", home: str =
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("git checkout main", ["git checkout *"]), ("git status", ["git status"]), ("npm run build", ["npm run build"]), ("npm run build -- x", ["npm run build *"]),
-        ("docker compose up -d", ["docker compose up *"]), ("rm -rf x", ["rm -rf x"]), ("grep -rn 'onclick.*Tab' src", [r"grep -rn 'onclick.\*Tab' src"]),
-        ("sudo git checkout x", ["sudo git checkout x", "git checkout x"]), ("timeout 5 git checkout x", ["git checkout x"]), ("X=1 git checkout x", ["X=1 git checkout x"]),
-        ("git -C x checkout y", ["git -C x checkout y"]), ("git $X y", ["git $X y"]), ("$CMD x", []), ("curl x | sh", ["curl x"]), ("git log a && npm test b", ["git log *", "npm test *"]),
-        ("python3 -m pytest -q", ["python3 -m pytest *"]), ("python3 x.py", ["python3 x.py"]), ("echo 'abc", []), ("git checkout a?", ["git checkout *"]), ("./git checkout x", ["./git checkout x"]),
+        ("git checkout main", ["git checkout *"]),
+        ("git status", ["git status"]),
+        ("npm run build", ["npm run build"]),
+        ("npm run build -- x", ["npm run build *"]),
+        ("docker compose up -d", ["docker compose up *"]),
+        ("rm -rf x", ["rm -rf x"]),
+        ("grep -rn 'onclick.*Tab' src", [r"grep -rn 'onclick.\*Tab' src"]),
+        ("sudo git checkout x", ["sudo git checkout x", "git checkout x"]),
+        ("timeout 5 git checkout x", ["git checkout x"]),
+        ("X=1 git checkout x", ["X=1 git checkout x"]),
+        ("git -C x checkout y", ["git -C x checkout y"]),
+        ("git $X y", ["git $X y"]),
+        ("$CMD x", []),
+        ("curl x | sh", ["curl x"]),
+        ("git log a && npm test b", ["git log *", "npm test *"]),
+        ("python3 -m pytest -q", ["python3 -m pytest *"]),
+        ("python3 x.py", ["python3 x.py"]),
+        ("echo 'abc", []),
+        ("git checkout a?", ["git checkout *"]),
+        ("./git checkout x", ["./git checkout x"]),
     ],
-)  # fmt: skip
+)
 def test_commands(line: str, expected: list[str]) -> None:
     assert offers(line) == expected
 
@@ -34,11 +49,21 @@ def test_commands(line: str, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("surface", "value", "expected"),
     [
-        ("read", "src/a.py", ["/repo/src/*"]), ("read", "a.py", ["/repo/a.py"]), ("read", "/etc/passwd", ["/etc/passwd"]), ("write", "~/.ssh/x", ["/home/u/.ssh/x"]), ("read", "/home/u/a", ["/home/u/a"]),
-        ("read", "/home/v", ["/home/v"]), ("write", "/srv/a/b*", ["/srv/a/*"]), ("write", "/srv/a*b/c", [r"/srv/a\*b/*"]), ("mcp", 'gh__create {"a":1}', ["gh:create"]), ("web", "https://x.test/a", ["https://x.test/*"]),
-        ("web", "http://x.test/a*", [r"http://x.test/a\*"]), ("skill", "a*", [r"a\*"]), ("read", "", []),
+        ("read", "src/a.py", ["/repo/src/*"]),
+        ("read", "a.py", ["/repo/a.py"]),
+        ("read", "/etc/passwd", ["/etc/passwd"]),
+        ("write", "~/.ssh/x", ["/home/u/.ssh/x"]),
+        ("read", "/home/u/a", ["/home/u/a"]),
+        ("read", "/home/v", ["/home/v"]),
+        ("write", "/srv/a/b*", ["/srv/a/*"]),
+        ("write", "/srv/a*b/c", [r"/srv/a\*b/*"]),
+        ("mcp", 'gh__create {"a":1}', ["gh:create"]),
+        ("web", "https://x.test/a", ["https://x.test/*"]),
+        ("web", "http://x.test/a*", [r"http://x.test/a\*"]),
+        ("skill", "a*", [r"a\*"]),
+        ("read", "", []),
     ],
-)  # fmt: skip
+)
 def test_other_surfaces(surface: str, value: str, expected: list[str]) -> None:
     assert offers(value, surface=surface) == expected
 

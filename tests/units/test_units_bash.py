@@ -71,12 +71,21 @@ def test_what_must_be_permitted(line: str, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("line", "text"),
     [
-        ("CI=1 go test", "go test"), ("LC_ALL=C TZ=UTC go test", "go test"), ("/usr/bin/git status", "git status"), ("\\git status", "git status"),
-        ('"git" status', "git status"), ("g''it status", "git status"), ("git 'status'", "git status"), ("echo $(git status)", "git status"),
-        ('npx tsx -e "a\nb"', 'npx tsx -e "a\nb"'), ("echo '# note'", "echo '# note'"), ("time git status", "git status"),
-        ("CI=1 /usr/bin/git status", "git status"), ("find . -name '*.py'", "find . -name *.py"),
+        ("CI=1 go test", "go test"),
+        ("LC_ALL=C TZ=UTC go test", "go test"),
+        ("/usr/bin/git status", "git status"),
+        ("\\git status", "git status"),
+        ('"git" status', "git status"),
+        ("g''it status", "git status"),
+        ("git 'status'", "git status"),
+        ("echo $(git status)", "git status"),
+        ('npx tsx -e "a\nb"', 'npx tsx -e "a\nb"'),
+        ("echo '# note'", "echo '# note'"),
+        ("time git status", "git status"),
+        ("CI=1 /usr/bin/git status", "git status"),
+        ("find . -name '*.py'", "find . -name *.py"),
     ],
-)  # fmt: skip
+)
 def test_an_allow_sees(line: str, text: str) -> None:
     assert text in allowed(line)
 
@@ -84,12 +93,23 @@ def test_an_allow_sees(line: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("line", "text"),
     [
-        ("GOFLAGS=x go test", "go test"), ("LD_PRELOAD=x npm install", "npm install"), ("CI=$(x) go test", "go test"), ("./git status", "git status"),
-        ("/tmp/git status", "git status"), ("~/bin/git status", "git status"), ('"git status" x', "git status x"), ("git\\ status x", "git status x"),
-        ("rm 'a b'", "rm a b"), ("cat '~/x'", "cat ~/x"), ("$X git status", "git status"), ("git ''", "git "), ("CI=1 X=2 go test", "go test"),
-        ("FOO=1 go test", "go test"), ("foo --prod && foo", "foo --prod && foo"),
+        ("GOFLAGS=x go test", "go test"),
+        ("LD_PRELOAD=x npm install", "npm install"),
+        ("CI=$(x) go test", "go test"),
+        ("./git status", "git status"),
+        ("/tmp/git status", "git status"),
+        ("~/bin/git status", "git status"),
+        ('"git status" x', "git status x"),
+        ("git\\ status x", "git status x"),
+        ("rm 'a b'", "rm a b"),
+        ("cat '~/x'", "cat ~/x"),
+        ("$X git status", "git status"),
+        ("git ''", "git "),
+        ("CI=1 X=2 go test", "go test"),
+        ("FOO=1 go test", "go test"),
+        ("foo --prod && foo", "foo --prod && foo"),
     ],
-)  # fmt: skip
+)
 def test_only_ask_and_deny_see(line: str, text: str) -> None:
     assert text in seen(line)
     assert text not in allowed(line)
@@ -98,11 +118,19 @@ def test_only_ask_and_deny_see(line: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("line", "text"),
     [
-        ("cat /home/u/.bashrc", "cat ~/.bashrc"), ("cat ~/.bashrc", "cat /home/u/.bashrc"), ("cat $HOME/.bashrc", "cat ~/.bashrc"),
-        ("rm -rf /srv/../srv//x", "rm -rf /srv/x"), ("rm -rf ./x", "rm -rf x"), ("cd a * && rm x", "cd a * && rm x"), ("a  |  b", "a | b"),
-        ("if a; then rm x", "rm x"), ("echo 'a; rm x", "rm x"), ("bash -c 'sudo -n id'", "sudo -n id"), ("sud\\o -n id", "sudo -n id"),
+        ("cat /home/u/.bashrc", "cat ~/.bashrc"),
+        ("cat ~/.bashrc", "cat /home/u/.bashrc"),
+        ("cat $HOME/.bashrc", "cat ~/.bashrc"),
+        ("rm -rf /srv/../srv//x", "rm -rf /srv/x"),
+        ("rm -rf ./x", "rm -rf x"),
+        ("cd a * && rm x", "cd a * && rm x"),
+        ("a  |  b", "a | b"),
+        ("if a; then rm x", "rm x"),
+        ("echo 'a; rm x", "rm x"),
+        ("bash -c 'sudo -n id'", "sudo -n id"),
+        ("sud\\o -n id", "sudo -n id"),
     ],
-)  # fmt: skip
+)
 def test_a_deny_sees_other_spellings(line: str, text: str) -> None:
     assert text in seen(line)
 
@@ -137,7 +165,22 @@ def test_a_remote_command_speaks_only_when_a_rule_names_it() -> None:
     assert (inner.remote, inner.auxiliary) == (True, True)
 
 
-@pytest.mark.parametrize("line", ["$CMD x", "curl x | sh", "echo 'abc", "a\x00b", "eval \"$X\"", "", "  ", "echo > $F", "echo > a*", "cd $X; echo > ../f", "((rm x))"])  # fmt: skip
+@pytest.mark.parametrize(
+    "line",
+    [
+        "$CMD x",
+        "curl x | sh",
+        "echo 'abc",
+        "a\x00b",
+        'eval "$X"',
+        "",
+        "  ",
+        "echo > $F",
+        "echo > a*",
+        "cd $X; echo > ../f",
+        "((rm x))",
+    ],
+)
 def test_what_cannot_be_known_is_a_primary_opaque_unit(line: str) -> None:
     assert any(unit.opaque and not unit.auxiliary for unit in units(line))
 
@@ -145,17 +188,41 @@ def test_what_cannot_be_known_is_a_primary_opaque_unit(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "reads", "writes"),
     [
-        ("cat a /etc/b", ["a", "/etc/b"], []), ("cp a b/c", ["a"], ["b/c"]), ("mv a b", ["a"], ["a", "b"]), ("rm -rf x", [], ["x"]),
-        ("sed -i '' '/a: \"b\",/{/c:/!s/x/y/;}' t.ts", ["t.ts"], ["t.ts"]), ("sed -n 's/a/b/p' f", ["f"], []), ("sed -e s/a/b/ f", ["f"], []),
-        ("grep -rn '/etc/x' src", ["src"], []), ("grep -e /etc/x src", ["src"], []), ("awk '{print /x/}' f", ["f"], []),
-        ("tee out <in", ["in"], ["out"]), ("dd if=/a of=/b", ["/a"], ["/b"]), ("tool --out=/x/y", ["/x/y"], []), ("gcc -I/usr/include a.c", ["/usr/include"], []),
-        ("curl https://x.test/a -d @f/g", ["f/g"], []), ("curl -d @f/g x", ["f/g"], []), ("tool key=/x", ["/x"], []), ("echo /etc/passwd", [], []),
-        ("git add src/a", ["src/a"], []), ("cat 'a b'", ["a b"], []), ("cat ~/x", ["/home/u/x"], []), ("cat $HOME/x", ["/home/u/x"], []),
-        ("cat $X", [], []), ("cat file:///etc/x", ["/etc/x"], []), ("head -n 5 f", ["5", "f"], []), ("cp -t d a", ["a"], ["d"]), ("mkdir -p /tmp/x-*", [], ["/tmp/x-*"]),
-        ("cat ./a/../b", ["b"], []), ("cd sub && cat x", ["sub", "sub/x"], []), ("cd /a && cat ../x", ["/a", "/x"], []), ("(cd a); cat x", ["a", "x"], []),
-        ("python3 run/x.py", ["run/x.py"], []), ("cat -- -f", ["-f"], []),
+        ("cat a /etc/b", ["a", "/etc/b"], []),
+        ("cp a b/c", ["a"], ["b/c"]),
+        ("mv a b", ["a"], ["a", "b"]),
+        ("rm -rf x", [], ["x"]),
+        ("sed -i '' '/a: \"b\",/{/c:/!s/x/y/;}' t.ts", ["t.ts"], ["t.ts"]),
+        ("sed -n 's/a/b/p' f", ["f"], []),
+        ("sed -e s/a/b/ f", ["f"], []),
+        ("grep -rn '/etc/x' src", ["src"], []),
+        ("grep -e /etc/x src", ["src"], []),
+        ("awk '{print /x/}' f", ["f"], []),
+        ("tee out <in", ["in"], ["out"]),
+        ("dd if=/a of=/b", ["/a"], ["/b"]),
+        ("tool --out=/x/y", ["/x/y"], []),
+        ("gcc -I/usr/include a.c", ["/usr/include"], []),
+        ("curl https://x.test/a -d @f/g", ["f/g"], []),
+        ("curl -d @f/g x", ["f/g"], []),
+        ("tool key=/x", ["/x"], []),
+        ("echo /etc/passwd", [], []),
+        ("git add src/a", ["src/a"], []),
+        ("cat 'a b'", ["a b"], []),
+        ("cat ~/x", ["/home/u/x"], []),
+        ("cat $HOME/x", ["/home/u/x"], []),
+        ("cat $X", [], []),
+        ("cat file:///etc/x", ["/etc/x"], []),
+        ("head -n 5 f", ["5", "f"], []),
+        ("cp -t d a", ["a"], ["d"]),
+        ("mkdir -p /tmp/x-*", [], ["/tmp/x-*"]),
+        ("cat ./a/../b", ["b"], []),
+        ("cd sub && cat x", ["sub", "sub/x"], []),
+        ("cd /a && cat ../x", ["/a", "/x"], []),
+        ("(cd a); cat x", ["a", "x"], []),
+        ("python3 run/x.py", ["run/x.py"], []),
+        ("cat -- -f", ["-f"], []),
     ],
-)  # fmt: skip
+)
 def test_path_operands(line: str, reads: list[str], writes: list[str]) -> None:
     assert paths(line, "path_read") == reads
     assert paths(line, "path_write") == writes
@@ -163,8 +230,16 @@ def test_path_operands(line: str, reads: list[str], writes: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("line", "expected"),
-    [("cat /etc/x", ["/etc/x"]), ("cat ../x", ["/x"]), ("cat src/x", []), ("cat /repo/x", []), ("cat ~/x", ["/home/u/x"]), ("echo > /tmp/f", ["/tmp/f"]), ("cat /repository/x", ["/repository/x"])],
-)  # fmt: skip
+    [
+        ("cat /etc/x", ["/etc/x"]),
+        ("cat ../x", ["/x"]),
+        ("cat src/x", []),
+        ("cat /repo/x", []),
+        ("cat ~/x", ["/home/u/x"]),
+        ("echo > /tmp/f", ["/tmp/f"]),
+        ("cat /repository/x", ["/repository/x"]),
+    ],
+)
 def test_paths_outside_of_the_directory(line: str, expected: list[str]) -> None:
     assert paths(line, "external_directory") == expected
 
@@ -217,14 +292,37 @@ def test_a_harmless_redirection_never_changes_the_units(line: str, redirects: li
 
 LEADS = ["", "! ", "X=1 ", "2>&1 ", "! X=1 2>&1 ", "! time "]
 FRONTS = ["sudo ", "env X=1 ", "nice -n 5 ", "timeout 5 ", "nohup ", "xargs ", "command ", "setsid ", "stdbuf -oL "]
-AROUND = ["{}", "a; {}", "a && {}", "a | {}", "({})", "{{ {}; }}", "if a; then {}; fi", "f() {{ {}; }}", "$({})", "`{}`", "echo \"$({})\"", "cat <({})", "cat <<E\n$({})\nE", "bash <<'E'\n{}\nE", "while {}; do a; done", "X=$({})"]  # fmt: skip
+AROUND = [
+    "{}",
+    "a; {}",
+    "a && {}",
+    "a | {}",
+    "({})",
+    "{{ {}; }}",
+    "if a; then {}; fi",
+    "f() {{ {}; }}",
+    "$({})",
+    "`{}`",
+    'echo "$({})"',
+    "cat <({})",
+    "cat <<E\n$({})\nE",
+    "bash <<'E'\n{}\nE",
+    "while {}; do a; done",
+    "X=$({})",
+]
 
 
-@given(st.sampled_from(LEADS), st.lists(st.sampled_from(FRONTS), max_size=4), st.lists(st.sampled_from(AROUND), max_size=3), st.sampled_from(["rm -rf x", "/bin/rm -rf x", "\\rm -rf x", "r''m  -rf x"]), st.booleans())  # fmt: skip
+@given(
+    st.sampled_from(LEADS),
+    st.lists(st.sampled_from(FRONTS), max_size=4),
+    st.lists(st.sampled_from(AROUND), max_size=3),
+    st.sampled_from(["rm -rf x", "/bin/rm -rf x", "\\rm -rf x", "r''m  -rf x"]),
+    st.booleans(),
+)
 @settings(max_examples=400, deadline=None)
 def test_a_denied_command_stays_seen_in_anything(
     lead: str, fronts: list[str], arounds: list[str], command: str, in_shell: bool
-) -> None:  # noqa: FBT001
+) -> None:
     line = lead + "".join(fronts) + command
     if in_shell:
         line = f"sh -c {shlex.quote(line)}"
@@ -236,7 +334,11 @@ def test_a_denied_command_stays_seen_in_anything(
     assert "rm -rf x" in texts or any(unit.opaque for unit in units(line))
 
 
-@given(st.text(alphabet=st.sampled_from(list("ab \t\n'\"\\$`(){}[]<>|&;!#*?=~-/.0EOF\x00\r\ud800é")), max_size=50), st.sampled_from(["", "/repo", "rel", "/"]), st.sampled_from(["", "/home/u", "/"]))  # fmt: skip
+@given(
+    st.text(alphabet=st.sampled_from(list("ab \t\n'\"\\$`(){}[]<>|&;!#*?=~-/.0EOF\x00\r\ud800é")), max_size=50),
+    st.sampled_from(["", "/repo", "rel", "/"]),
+    st.sampled_from(["", "/home/u", "/"]),
+)
 @settings(max_examples=700, deadline=None)
 def test_no_text_raises_and_none_is_without_a_primary_unit(text: str, cwd: str, home: str) -> None:
     found = units(text, cwd=cwd, home=home)

@@ -24,11 +24,22 @@ def test_a_path_is_known_by_every_normal_form(surface: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "absolute"),
     [
-        ("/etc/passwd", "/etc/passwd"), ("file:///etc/passwd", "/etc/passwd"), ("FILE://localhost/etc/pass%77d", "/etc/passwd"), ("//etc//passwd/", "/etc/passwd"),
-        ("/repo/../etc/passwd", "/etc/passwd"), ("../etc/passwd", "/etc/passwd"), ("~/x", "/home/u/x"), ("~", "/home/u"), ("$HOME/x", "/home/u/x"),
-        ("${HOME}/x", "/home/u/x"), (".", "/repo"), ("a/./b//c/", "/repo/a/b/c"), ("/", "/"), ("/..", "/"),
+        ("/etc/passwd", "/etc/passwd"),
+        ("file:///etc/passwd", "/etc/passwd"),
+        ("FILE://localhost/etc/pass%77d", "/etc/passwd"),
+        ("//etc//passwd/", "/etc/passwd"),
+        ("/repo/../etc/passwd", "/etc/passwd"),
+        ("../etc/passwd", "/etc/passwd"),
+        ("~/x", "/home/u/x"),
+        ("~", "/home/u"),
+        ("$HOME/x", "/home/u/x"),
+        ("${HOME}/x", "/home/u/x"),
+        (".", "/repo"),
+        ("a/./b//c/", "/repo/a/b/c"),
+        ("/", "/"),
+        ("/..", "/"),
     ],
-)  # fmt: skip
+)
 def test_a_path_is_made_absolute(typed: str, absolute: str) -> None:
     names = name_path(typed, cwd="/repo", home="/home/u")
     assert names.absolute == absolute
@@ -107,7 +118,7 @@ SEGMENTS = st.lists(st.sampled_from(["a", "b", "..", ".", "", "c d"]), max_size=
 
 
 @given(SEGMENTS, st.sampled_from(["/repo", "/repo/x", "/"]), st.booleans())
-def test_names_agree_with_the_standard_library(path: str, cwd: str, absolute: bool) -> None:  # noqa: FBT001
+def test_names_agree_with_the_standard_library(path: str, cwd: str, absolute: bool) -> None:
     typed = f"/{path}" if absolute else path.lstrip("/")
     expected = normpath(typed if absolute else f"{cwd}/{typed}")
     expected = "/" + expected.lstrip("/")

@@ -1,0 +1,232 @@
+"""Recording what the walk finds: commands, and what they carry.
+
+Lives here: `Recorder`, the half of the walk that knows commands but no nodes' kinds. Never here: which node is what
+(`walk.py`), options of wrappers (`carried.py`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Final
+
+from fwdperm.settings import VALUE_CHARS
+from fwdperm.shell.carried import UNKNOWN_CODE, Carried, Unwrapped, unwrap, why_filled
+from fwdperm.shell.command import Command, Stands, Word
+from fwdperm.shell.grammar import parse_code
+from fwdperm.shell.place import SAME_SHELL, Place, Scope, change_directory, joined
+from fwdperm.shell.redirects import EMPTY_TAIL, NOTHING_FOUND, Found, Heredoc, Tail, read_tail
+from fwdperm.shell.source import substitutions
+from fwdperm.shell.wrappers import RESERVED, RESERVED_HEADS, STDIN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tree_sitter import Node
+
+_DEPTH: Final = 64
+"""Levels of substitutions, subshells, bodies and wrappers that are followed; people stay under ten."""
+_WRAPPED_WORDS: Final = 16 * 1024
+"""Words of wrapped commands in one line altogether: each wrapper's words hold those of all it wraps."""
+_CODE_CHARS: Final = 4 * VALUE_CHARS
+"""Characters of carried code that are read in one line altogether."""
+_TOO_DEEP: Final = "it is nested too deeply"
+_UNKNOWN_PROGRAM: Final = "the program it runs is not known"
+_CATS: Final = frozenset({("cat",), ("cat", "-"), ("/bin/cat",), ("/usr/bin/cat",)})
+
+
+class Recorder(ABC):
+    """The commands of one line, and the stack of what is still to be visited."""
+
+    __slots__ = ("code_left", "commands", "heredocs", "opaque", "stack", "words_left")
+
+    def __init__(self) -> None:
+        self.commands: list[Command] = []
+        self.heredocs: dict[int, Heredoc] = {}
+        self.stack: list[tuple[Callable[..., None], object, Place]] = []
+        self.opaque = ""
+        self.code_left = _CODE_CHARS
+        self.words_left = _WRAPPED_WORDS
+
+    @abstractmethod
+    def visit(self, node: Node, place: Place) -> None:
+        """Visit one node."""
+
+    def run(self) -> None:
+        stack = self.stack
+        while stack:
+            step, what, place = stack.pop()
+            step(what, place)
+
+    def push_code(self, text: str, place: Place) -> None:
+        """Parse a text and put what was understood of it on the stack."""
+        trees = parse_code(text)
+        self.opaque = self.opaque or trees.opaque
+        self.later([(self.visit, root, place._replace(source=source)) for root, source in trees.roots])
+
+    def later(self, steps: Sequence[tuple[Callable[..., None], object, Place]]) -> None:
+        self.stack.extend(reversed(steps))
+
+    def deeper(self, place: Place, *, stands: Stands) -> Place | None:
+        if place.depth >= _DEPTH:
+            self.opaque = self.opaque or _TOO_DEEP
+            return None
+        return place._replace(depth=place.depth + 1, stands=stands)
+
+    def embedded(self, codes: Sequence[str], place: Place) -> None:
+        inner = place._replace(stands=Stands.SUBSTITUTION, tail=EMPTY_TAIL, wrapped_by="")
+        self.later([(self.code, Carried(code=code), inner) for code in codes])
+
+    def descend(self, nodes: Sequence[Node], place: Place, index: int) -> None:
+        """Visit the substitutions in the words of the command at `index`."""
+        steps: list[tuple[Callable[..., None], object, Place]] = []
+        inner = place._replace(carrier=index, tail=EMPTY_TAIL, wrapped_by="", mark="", appended=False)
+        for node in nodes:
+            for found in substitutions(node, place.source):
+                if isinstance(found, str):
+                    steps.append((self.code, Carried(code=found), inner._replace(stands=Stands.SUBSTITUTION)))
+                else:
+                    steps.append((self.visit, found, inner))
+        self.later(steps)
+
+    def words(self, what: object, place: Place) -> None:
+        """Record a command that a wrapper gives as words."""
+        words: tuple[Word, ...] = what  # type: ignore[assignment]
+        self.words_left -= len(words)
+        if self.words_left < 0:
+            self.opaque = self.opaque or _TOO_DEEP
+            return
+        self.record(words, (), place, raw=" ".join([word.raw for word in words]))
+
+    def code(self, what: object, place: Place) -> None:
+        """Parse code that a wrapper or a substitution gives as text."""
+        carried: Carried = what  # type: ignore[assignment]
+        self.code_left -= len(carried.code)
+        deeper = self.deeper(place, stands=place.stands)
+        if self.code_left < 0 or deeper is None:
+            self.opaque = self.opaque or _TOO_DEEP
+            return
+        self.push_code(carried.code, deeper)
+
+    def record(
+        self,
+        words: tuple[Word, ...],
+        prefixes: tuple[tuple[str, Word], ...],
+        place: Place,
+        *,
+        raw: str,
+        tail: Tail = EMPTY_TAIL,
+    ) -> int:
+        """Append one command, and put what it wraps on the stack. Returns its index."""
+        found = NOTHING_FOUND
+        if tail.nodes:
+            found = read_tail(tail, place.source)
+            if more := tail.lost + found.words:
+                words = words + more
+                raw = " ".join([raw, *(word.raw for word in more)])
+        words = _without_reserved(words)
+        if not (words or prefixes or found.redirects):
+            return len(self.commands) - 1 if place.carrier < 0 else place.carrier
+        index = len(self.commands)
+        opaque, wrapped = _look_inside(words, place)
+        stdin = ""
+        if wrapped is not None and wrapped.reads_stdin:
+            stdin, why = self._stdin(found, place)
+            opaque = opaque or why
+        self.commands.append(
+            Command(
+                words,
+                raw,
+                prefixes,
+                found.redirects,
+                place.stands,
+                place.carrier,
+                place.wrapped_by,
+                -1 if place.pipe is None else place.pipe.index,
+                place.scope.cwd,
+                place.remote,
+                opaque,
+                wrapped is not None and wrapped.harmless and not opaque,
+            )
+        )
+        if tail.nodes:
+            self._follow_tail(found, place, index)
+        if words:
+            change_directory(words, place)
+        if wrapped is not None:
+            self._carry(wrapped.carried, place, index=index, label=wrapped.label)
+        if stdin:
+            self._carry([Carried(code=stdin)], place, index=index, label=words[0].text, stands=Stands.HEREDOC)
+        return index
+
+    def _follow_tail(self, found: Found, place: Place, index: int) -> None:
+        """Remember a here-document, and visit what redirections substitute."""
+        self.descend(found.deeper, place, index)
+        if found.heredoc is not None:
+            self.heredocs[index] = found.heredoc
+            if found.heredoc.codes:
+                self.embedded(found.heredoc.codes, place._replace(carrier=index))
+
+    def _carry(
+        self, carried: Sequence[Carried], place: Place, *, index: int, label: str, stands: Stands = Stands.WRAPPER
+    ) -> None:
+        steps: list[tuple[Callable[..., None], object, Place]] = []
+        for one in carried:
+            inner = self.deeper(place, stands=stands)
+            if inner is None:
+                return
+            remote = one.remote or place.remote
+            cwd = "?" if one.remote else joined(place.scope.cwd, one.cwd) if one.cwd else place.scope.cwd
+            keeps = one.here or label in SAME_SHELL
+            inner = inner._replace(
+                carrier=index,
+                wrapped_by=label,
+                remote=remote,
+                tail=EMPTY_TAIL,
+                scope=place.scope if keeps and not one.cwd else Scope(cwd),
+                mark=one.mark or place.mark,
+                appended=one.appended or (place.appended and bool(one.words)),
+            )
+            steps.append((self.words, one.words, inner) if one.words else (self.code, one, inner))
+        self.later(steps)
+
+    def _stdin(self, found: Found, place: Place) -> tuple[str, str]:
+        """Find the program that a shell reads from its standard input: (text, why it is not known)."""
+        for redirect in reversed(found.redirects):
+            if redirect.operator == "<<<":
+                return redirect.target.text, "" if redirect.target.known else UNKNOWN_CODE
+            if redirect.operator.startswith("<<") and found.heredoc is not None:
+                return found.heredoc.text, "" if found.heredoc.known else UNKNOWN_CODE
+            if redirect.operator == "<":
+                return "", "" if redirect.reads and redirect.target.known else STDIN
+        feeder = place.pipe.index if place.pipe is not None else -1
+        if feeder < 0:
+            return "", STDIN
+        command = self.commands[feeder]
+        written = self.heredocs.get(feeder)
+        if command.argv in _CATS and written is not None:
+            return written.text, "" if written.known else UNKNOWN_CODE
+        if command.base == "echo" and all(word.known for word in command.words):
+            return " ".join(command.argv[1:]), STDIN
+        return "", STDIN
+
+
+def _look_inside(words: tuple[Word, ...], place: Place) -> tuple[str, Unwrapped | None]:
+    """Find what a command wraps, and why it is opaque if it is."""
+    if not words:
+        return "", None
+    if not words[0].known or (words[0].glob and words[0].raw != "["):
+        return _UNKNOWN_PROGRAM, None
+    wrapped = unwrap(words)
+    opaque = wrapped.opaque if wrapped is not None else ""
+    if place.mark or place.appended:
+        opaque = why_filled(words, wrapped, mark=place.mark, appended=place.appended) or opaque
+    return opaque, wrapped
+
+
+def _without_reserved(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Drop reserved words before a command: the grammar takes some for programs."""
+    at = 0
+    while at < len(words) and words[at].raw in RESERVED and words[at].raw not in ("time", "coproc"):
+        at += 1
+    words = words[at:] if at else words
+    return () if words and words[0].raw in RESERVED_HEADS else words
