@@ -12,14 +12,16 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.classes import Assessment, Danger
-from fwdperm.guard.critical import candidates, catastrophe
 from fwdperm.guard.dangers import CODE_VARIABLE_HEADS, CODE_VARIABLES, peril_of
-from fwdperm.guard.flows import DOWNLOADERS, INTERPRETERS, MOST_COMMANDS, SENDERS, flows, is_secret, secret_read_by
-from fwdperm.guard.markers import may_hold_secret_path, sensitive_to_write
+from fwdperm.guard.flows import MOST_COMMANDS, flows
+from fwdperm.guard.leaks import is_secret, secret_read_by
+from fwdperm.guard.markers import may_hold_secret_path, may_stand_for_secret, sensitive_to_write
 from fwdperm.guard.own import is_own
 from fwdperm.guard.positive import HARMLESS_VARIABLES, HARMLESS_WRAPPERS, Entry
+from fwdperm.guard.programs import DOWNLOADERS, INTERPRETERS, SENDERS
 from fwdperm.guard.routine import routine_entry
 from fwdperm.guard.text import holds_token
+from fwdperm.guard.touched import candidates, catastrophe
 from fwdperm.guard.writing import why_not_ordinary
 from fwdperm.shell import parse_line
 
@@ -257,6 +259,9 @@ def _perilous_words(command: Command, ground: Ground) -> Assessment | None:
                 "a pattern that stands for hidden files",
                 (command.program, text),
             )
+        if word.glob and may_stand_for_secret(ground.resolve(text), ground.home, ground.cwd):
+            reason = "a pattern that may stand for secret files"
+            return Assessment(Danger.DANGEROUS, "dangerous.secret-pattern", reason, (command.program, text))
         for each in candidates(text):
             if look and is_secret(each, ground):
                 return Assessment(

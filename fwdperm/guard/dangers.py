@@ -1,6 +1,6 @@
 """What only a person may allow: destructive, secret-exposing, system-wide, privileged, lasting, remote, opaque.
 
-Lives here: the table `DANGERS`, as data, and the look-up. Never here: catastrophes (`critical.py`). What is missing here
+Lives here: the table `DANGERS`, as data, and the look-up. Never here: catastrophes (`critical.py`). What is missing
 does not become routine: only the positive list makes that. This table keeps a user's rule from covering it.
 """
 
@@ -19,7 +19,7 @@ class Peril:
         reason: Why, in words.
         programs: Programs it speaks of.
         words: Subcommand words, in this order among the words that are no flags; any one alternative with `|`.
-        flags: At least one of these must be present; empty for none needed. One dash and one letter is found in clusters.
+        flags: At least one of these must be present; empty for none needed. A single letter is found in clusters too.
     """
 
     id: str

@@ -72,7 +72,7 @@ def describe() -> str:
         f"In the workspace, with one of these endings: {_code(ENDINGS)}; below {_code(DATA_DIRECTORIES)} also "
         f"{_code(DATA_ENDINGS)}.\n",
         f"Never below a hidden directory or one of {_code(FOREIGN_DIRECTORIES)}.\n",
-        f"Never what something runs or obeys later: {_code(RUN_LATER)}, and files like `*.config.js` or `requirements*.txt`.\n",
+        f"Never what something runs or obeys later: {_code(RUN_LATER)}, and `*.config.js` or `requirements*.txt`.\n",
         "## Dangerous: commands\n",
         _table(
             ("id", "why", "programs", "with"),

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.classes import Danger
-from fwdperm.guard.critical import by_words, candidates
-from fwdperm.guard.dangers import peril_of
+from fwdperm.guard.critical import by_words
+from fwdperm.guard.inline import GONE, look_inside
+from fwdperm.guard.leaks import secret_read_by, uploaded_secret
 from fwdperm.guard.literal import assignments, decodes, expand, feeder, literal_input, literal_output
-from fwdperm.guard.markers import matches_configured, may_hold_secret_path
-from fwdperm.guard.places import is_catastrophic
+from fwdperm.guard.programs import DOWNLOADERS, INLINE_FLAGS, INTERPRETERS, SENDERS, SHELLS, UPLOADS
 from fwdperm.guard.text import holds_token, is_local, sql_drops
+from fwdperm.guard.touched import catastrophe
 from fwdperm.shell import parse_line
 
 if TYPE_CHECKING:
@@ -27,86 +28,11 @@ if TYPE_CHECKING:
 Found = tuple[Danger, str, str, tuple[str, ...]]
 
 
-def _f(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-SHELLS: Final = _f("sh bash zsh dash ksh mksh ash fish csh tcsh rbash busybox pwsh")
-"""Programs that run their standard input or `-c` text as shell code."""
-INTERPRETERS: Final = SHELLS | _f(
-    "python python2 python3 perl ruby node nodejs deno bun php lua osascript tclsh pypy pypy3 Rscript groovy R julia"
-)
-"""Programs that run their standard input as code."""
-DOWNLOADERS: Final = _f(
-    "curl wget fetch http https xh aria2c lynx w3m links axel httpie nc ncat netcat socat scp sftp ftp rclone gh"
-)
-"""Programs that bring data in from the network."""
-SENDERS: Final = _f(
-    "curl wget nc ncat netcat socat telnet ssh scp sftp ftp rsync dig nslookup host drill "
-    "ping mail mailx mutt sendmail msmtp http https xh httpie "
-    "rclone aws gsutil gcloud az gh glab s3cmd mc openssl tftp lftp xmpp sendxmpp slack "
-    "slackcat ntfy kdig resolvectl traceroute whois finger gdrive dropbox magic-wormhole "
-    "wormhole croc"
-)
-"""Programs that can carry data out to the network."""
-_BULK_SENDERS: Final = _f("scp rsync aws gsutil rclone gcloud s3cmd mc croc wormhole")
-_SHOWS_SECRETS: Final = _f(
-    "kubectl oc aws gcloud az gh glab vault pass op bw secret-tool security gopass chamber sops doppler lpass"
-)
-_UPLOADS: Final = re.compile(
-    r"(?:-d|-F|-T|--data|--data-\w+|--form|--upload-file|--post-file|--post-data|--body-file|--json)(?:=|$)"
-)
-_FETCH_AND_RUN: Final = re.compile(
-    r"\b(?:exec|eval|compile|runpy)\b.*\b(?:urlopen|urllib|requests\.get|httpx|fetch\(|"
-    r"http\.get|open-uri|LWP|Net::HTTP|file_get_contents)",
-    re.DOTALL,
-)
-_RUNS_SHELL: Final = re.compile(
-    r"\b(?:system|popen|Popen|subprocess|spawn\w*|exec\w*|execSync|shell_exec|passthru|"
-    r"check_output|check_call|call|run|child_process|os\.exec\w*)\b|`|%x|qx"
-)
-_REMOVES_TREE: Final = re.compile(
-    r"\b(?:rmtree|rmSync|rm_rf|rm_r|remove_tree|removeSync|rimraf(?:\.sync)?|rmdirSync|"
-    r"RemoveAll|remove_dir_all|remove_entry_secure)\s*\(?\s*"
-    r"(?:Path\(|os\.path\.expanduser\(|pathlib\.Path\()?\s*[rbf]?(['\"])(?P<path>[^'\"]+)\1"
-)
-_SOCKET_SHELL: Final = re.compile(
-    r"socket.*(?:/bin/(?:ba|z|da)?sh|pty\.spawn|dup2)|(?:/bin/(?:ba|z|da)?sh|"
-    r"pty\.spawn).*socket|Socket.*exec|TCPSocket.*(?:exec|popen|spawn)|fsockopen.*(?:exec|"
-    r"system|popen)",
-    re.DOTALL,
-)
-_STRINGS: Final = re.compile(
-    r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"|`((?:[^`\\]|\\.)*)`|(?:qx|%x)[{(\[/]([^})\]/]*)"
-)
-_LISTS: Final = re.compile(r"\[\s*((?:['\"][^'\"]*['\"]\s*,?\s*)+)\]")
-_INLINE_FLAGS: Final = _f("-c -e -E -r -p -pe -ne -le --eval -Command --command eval")
-_GONE: Final = frozenset(
-    {
-        "critical.wipe",
-        "critical.wipe-find",
-        "critical.device",
-        "critical.power",
-        "critical.kill-all",
-        "critical.open-permissions",
-        "critical.remote-code",
-        "critical.fork-bomb",
-        "critical.own-files",
-        "critical.own-command",
-        "critical.reverse-shell",
-        "critical.exfiltration",
-        "critical.move-away",
-        "critical.metadata",
-        "critical.kill-fwdperm",
-    }
-)
 _DEPTH: Final = 3
 
 
 MOST_COMMANDS: Final = 500
 """Commands of one line that are looked at together; a longer line is for a person anyway."""
-_CODE_CHARS: Final = 4096
-"""Characters of an interpreter's one-liner that are looked at; it is dangerous whatever they say."""
 
 
 FLOWS: Final = (
@@ -122,7 +48,7 @@ FLOWS: Final = (
     ("critical.own-command", "an agent must not answer, configure or stop its own permission system"),
     ("critical.kill-fwdperm", "stops the permission daemon"),
 )
-"""What commands are together, for the reference page. Literal variables, `$IFS`, printed and decoded text are resolved first."""
+"""What commands are together, for the reference page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,20 +127,20 @@ def _critical(found: dict[int, Found], id_: str, reason: str, words: tuple[str, 
 
 def _fork_bomb(web: Web, found: dict[int, Found]) -> None:
     for index, command in enumerate(web.commands):
-        if command.stands == "function" and command.base in web.line.functions and command.fed_by >= 0:
-            if web.commands[command.fed_by].base == command.base:
-                _critical(
-                    found,
-                    "critical.fork-bomb",
-                    "starts itself twice, without end",
-                    (command.base,),
-                    index,
-                    command.fed_by,
-                )
+        inside = command.stands == "function" and command.base in web.line.functions and command.fed_by >= 0
+        if inside and web.commands[command.fed_by].base == command.base:
+            _critical(
+                found,
+                "critical.fork-bomb",
+                "starts itself twice, without end",
+                (command.base,),
+                index,
+                command.fed_by,
+            )
 
 
 def upstream(web: Web, index: int) -> Iterator[int]:
-    """Give every command whose output reaches this one through pipes, with what those run, and what is substituted into its words."""
+    """Give every command whose output reaches this one: through pipes, what those run, what is put into its words."""
     seen: set[int] = set()
     waiting = [feeder(web.line, index), *_substituted(web, index)]
     while waiting:
@@ -234,7 +160,7 @@ def _substituted(web: Web, index: int) -> list[int]:
 def _reads_program_from_input(command: Command) -> bool:
     args = command.argv[1:]
     if any(
-        arg in _INLINE_FLAGS or arg == "-m" or (re.fullmatch(r"-[a-z]*c", arg) and command.base in SHELLS)
+        arg in INLINE_FLAGS or arg == "-m" or (re.fullmatch(r"-[a-z]*c", arg) and command.base in SHELLS)
         for arg in args
     ):
         return False
@@ -249,7 +175,7 @@ def _into_interpreter(web: Web, index: int, found: dict[int, Found], ground: Gro
     direct = set(_substituted(web, index))
     from_input = base not in {"eval", "source", ".", "exec"} and _reads_program_from_input(command)
     runs_text = base in {"eval", "source", "."} or any(
-        arg in _INLINE_FLAGS or re.fullmatch(r"-[a-zA-Z]*c", arg) for arg in command.argv[1:]
+        arg in INLINE_FLAGS or re.fullmatch(r"-[a-zA-Z]*c", arg) for arg in command.argv[1:]
     )
     as_file = any(not word.known and word.text.startswith("<(") for word in command.words[1:])
     takes = from_input or runs_text or as_file
@@ -282,13 +208,21 @@ def _into_interpreter(web: Web, index: int, found: dict[int, Found], ground: Gro
             _unpack(fed, index, found, ground, depth, (command.program, fed[:80]))
     if base in INTERPRETERS - SHELLS:
         for at, word in enumerate(command.words[1:], 1):
-            if command.words[at - 1].text in _INLINE_FLAGS or (
+            if command.words[at - 1].text in INLINE_FLAGS or (
                 word.text.startswith(("-e", "-c")) and len(word.text) > 3
             ):
                 _inline(word.text, index, found, ground, depth)
         fed = literal_input(web.line, index) if from_input else None
         if fed:
             _inline(fed, index, found, ground, depth)
+
+
+def _inline(code: str, index: int, found: dict[int, Found], ground: Ground, depth: int) -> None:
+    hits, texts = look_inside(code, ground)
+    for hit in hits:
+        _critical(found, hit[0], hit[1], hit[2], index)
+    for text in texts if depth < _DEPTH else ():
+        _unpack(text, index, found, ground, depth, (text[:80],), only=GONE)
 
 
 def _unpack(
@@ -305,7 +239,7 @@ def _unpack(
     inner = parse_line(text)
     for command in inner.commands:
         here = ground.at(command.cwd)
-        single = _alone(command, here)
+        single = catastrophe(command, here)
         if single and (only is None or single[0] in only):
             _critical(found, single[0], single[1], words, index)
             return
@@ -313,96 +247,6 @@ def _unpack(
         if hit[0] is Danger.CRITICAL and (only is None or hit[1] in only):
             _critical(found, hit[1], hit[2], words, index)
             return
-
-
-def _alone(command: Command, ground: Ground) -> tuple[str, str] | None:
-    from fwdperm.guard.critical import catastrophe  # noqa: PLC0415 - shared with the per-command look
-
-    hit = catastrophe(command, ground)
-    return (hit[0], hit[1]) if hit else None
-
-
-def _inline(code: str, index: int, found: dict[int, Found], ground: Ground, depth: int) -> None:
-    """Look for the few literal forms of catastrophe in an interpreter's one-liner."""
-    code = code[:_CODE_CHARS]
-    for match in _REMOVES_TREE.finditer(code):
-        if by_words(("rm", "-r", match.group("path")), ground):
-            _critical(
-                found,
-                "critical.wipe",
-                "removes the system, a home directory or a whole directory of one",
-                (match.group()[:80],),
-                index,
-            )
-    if _FETCH_AND_RUN.search(code):
-        _critical(found, "critical.remote-code", "runs code straight from the network", (code[:80],), index)
-    if _SOCKET_SHELL.search(code):
-        _critical(found, "critical.reverse-shell", "gives somebody else a shell here", (code[:80],), index)
-    if _RUNS_SHELL.search(code) and depth < _DEPTH:
-        for match in _STRINGS.finditer(code):
-            text = next((group for group in match.groups() if group), "")
-            if text and (" " in text or "|" in text):
-                _unpack(text, index, found, ground, depth, (text[:80],), only=_GONE)
-        for match in _LISTS.finditer(code):
-            argv = tuple(a or b for a, b in re.findall(r"'([^']*)'|\"([^\"]*)\"", match.group(1)))
-            hit = by_words(argv, ground) if argv and argv[0] else None
-            if hit and hit[0] in _GONE:
-                _critical(found, hit[0], hit[1], argv, index)
-
-
-def secret_read_by(command: Command, ground: Ground) -> str:
-    """Give the word by which a command shows a secret; empty when it shows none."""
-    base = command.base
-    argv = command.argv
-    if (base == "env" and all(word.startswith("-") or "=" in word for word in argv[1:])) or base in {"printenv"}:
-        return base
-    if base in {"export", "declare", "typeset", "set"} and (argv[1:] in ((), ("-p",), ("-x",))):
-        return base
-    if (base in {"gpg", "gpg2"} and any("secret" in word for word in argv)) or (
-        base == "security" and "find-generic-password" in argv
-    ):
-        return base
-    if base == "git" and "credential" in argv:
-        return "credential"
-    peril = peril_of(argv) if argv else None
-    if peril and peril[0].id in {"dangerous.secret-tools", "dangerous.secret-stores"} and base in _SHOWS_SECRETS:
-        return " ".join(peril[1])
-    if base in {"tar", "zip", "cpio", "7z"}:
-        whole = _whole(argv[1:], ground)
-        if whole:
-            return whole
-    if base in {"ls", "test", "[", "stat", "echo", "printf", "find"}:
-        return ""
-    for redirect in command.redirects:
-        if redirect.reads and is_secret(redirect.target.text, ground):
-            return redirect.target.text
-    return next(
-        (word.text for word in command.words[1:] if any(is_secret(each, ground) for each in candidates(word.text))), ""
-    )
-
-
-def _whole(words: tuple[str, ...], ground: Ground) -> str:
-    """Give the word that names a whole system or home directory; empty when none does."""
-    for word in words:
-        if word[:1] in {"/", "~", "$", "."} and is_catastrophic(
-            word, cwd=ground.cwd, home=ground.home, workspaces=ground.surroundings.workspaces
-        ):
-            return word
-    return ""
-
-
-def is_secret(text: str, ground: Ground) -> bool:
-    """Say whether a typed path is sensitive to read."""
-    if "\n" in text or len(text) > 4096:  # noqa: PLR2004 - no path is longer
-        return False
-    path = ground.resolve(text) or "/" + text
-    if (may_hold_secret_path(text) or may_hold_secret_path(ground.cwd)) and ground.read_marker(path):
-        return True
-    for typed, real in ground.canonical:
-        if typed == text and ground.read_marker(real):
-            return True
-    patterns = ground.surroundings.sensitive_read
-    return bool(patterns) and bool(matches_configured(path, patterns, ground.home, ground.cwd))
 
 
 def _out(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:
@@ -436,7 +280,7 @@ def _out(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:
             )
         elif secret_read_by(command, ground):
             _critical(found, "critical.exfiltration", "sends a secret out", (command.program, "/dev/tcp"), index)
-    secret = _uploaded_secret(command, ground)
+    secret = uploaded_secret(command, ground)
     if not secret:
         secret = _tainted(web, index, ground)
     if secret:
@@ -446,13 +290,9 @@ def _out(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:
         for word in command.words[1:]
     ):
         _critical(found, "critical.exfiltration", "sends a secret out in an address", (command.program,), index)
-    if (
-        base in {"curl", "wget", "http", "scp", "rsync", "nc"}
-        and _runs_over_many(web, index)
-        and any(_UPLOADS.match(word.text[:20].partition("=")[0] + "") or not word.known for word in command.words[1:])
-    ):
-        if base in {"scp", "rsync", "nc"} or any(_UPLOADS.match(word.text) for word in command.words[1:]):
-            _critical(found, "critical.bulk-upload", "uploads every file it finds", (command.program,), index)
+    sends_files = base in {"scp", "rsync", "nc"} or any(UPLOADS.match(word.text) for word in command.words[1:])
+    if base in {"curl", "wget", "http", "scp", "rsync", "nc"} and sends_files and _runs_over_many(web, index):
+        _critical(found, "critical.bulk-upload", "uploads every file it finds", (command.program,), index)
 
 
 def _runs_over_many(web: Web, index: int) -> bool:
@@ -462,66 +302,6 @@ def _runs_over_many(web: Web, index: int) -> bool:
             return True
         at = web.commands[at].carrier
     return False
-
-
-def _uploaded_secret(command: Command, ground: Ground) -> str:
-    base = command.base
-    if base in {
-        "dig",
-        "nslookup",
-        "host",
-        "ping",
-        "ssh",
-        "telnet",
-        "whois",
-        "openssl",
-        "aws",
-        "gcloud",
-        "az",
-        "gh",
-        "glab",
-    } and base not in {"aws", "gh"}:
-        return ""
-    for redirect in command.redirects:
-        if redirect.reads and is_secret(redirect.target.text, ground):
-            return redirect.target.text
-    if base in _BULK_SENDERS:
-        whole = _whole(command.argv[1:-1], ground)
-        if whole:
-            return whole
-    previous = ""
-    for word in command.words[1:]:
-        text, before = word.text, previous
-        previous = text
-        if before in {
-            "-i",
-            "-e",
-            "--key",
-            "--cert",
-            "-E",
-            "--cacert",
-            "--netrc-file",
-            "-o",
-            "--output",
-            "-O",
-            "-K",
-            "--identity-file",
-            "--private-key",
-            "-b",
-            "-c",
-        }:
-            continue
-        if text.startswith(("--key", "--cert", "--cacert", "--output", "--netrc")):
-            continue
-        if base in {"curl", "wget"} and not (
-            _UPLOADS.match(before) or _UPLOADS.match(text) or (text[:2] in {"-d", "-F", "-T"} and len(text) > 2)
-        ):
-            continue
-        if any(is_secret(each, ground) for each in candidates(text)) or (
-            text[:2] in {"-d", "-F", "-T"} and is_secret(text[2:].lstrip("@"), ground)
-        ):
-            return text
-    return ""
 
 
 def _tainted(web: Web, index: int, ground: Ground) -> str:
@@ -541,7 +321,6 @@ def _tainted(web: Web, index: int, ground: Ground) -> str:
 
 def _xargs(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:
     """Put literal input behind what `xargs` runs; and look at a `find` over everything that feeds it."""
-    command = web.commands[index]
     inner = [at for at, each in enumerate(web.commands) if each.carrier == index and each.wrapped_by]
     fed = literal_input(web.line, index)
     source = web.commands[max(feeder(web.line, index), 0)]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Final
 
@@ -321,6 +322,22 @@ def sensitive_to_write(path: str) -> Marker | None:
     return _first(_WRITE, folded) if _WRITE.anything.fullmatch(folded) else None
 
 
+@lru_cache(maxsize=512)
+def may_stand_for_secret(pattern: str, home: str, cwd: str) -> bool:
+    """Say whether a pattern of file names, made absolute, may stand for a path of `READ` at home, here or in the system."""
+    stem = re.split(r"[*?\[]", pattern, maxsplit=1)[0]
+    shape = pattern.lower()
+    for marker in READ:
+        for secret in () if marker.by_name else marker.patterns:
+            tail = secret.replace("*", "x") if secret[0] == "/" else secret.lstrip("*").replace("*", "x")
+            roots = ("",) if secret[0] == "/" else tuple(root for root in (home, cwd) if root)
+            if any(
+                (root + tail).startswith(stem.lower()) and fnmatchcase(root.lower() + tail, shape) for root in roots
+            ):
+                return True
+    return False
+
+
 def _first(matcher: _Matcher, folded: str) -> Marker | None:
     for marker, pattern in zip(matcher.markers, matcher.compiled, strict=True):
         if pattern.fullmatch(folded) and not (marker.by_name and _SOURCE.search(folded)):
@@ -330,7 +347,7 @@ def _first(matcher: _Matcher, folded: str) -> Marker | None:
 
 @lru_cache(maxsize=2048)
 def matches_configured(path: str, patterns: tuple[str, ...], home: str, cwd: str) -> str:
-    """Find the operator's own pattern that covers a path, in its absolute, `~` or relative form; empty when none does."""
+    """Find the operator's pattern that covers a path, in its absolute, `~` or relative form; empty when none does."""
     forms = [path]
     if home and (path == home or path.startswith(home + "/")):
         forms.append("~" + path[len(home) :])

@@ -1,4 +1,4 @@
-"""This program's own files and its own command: whoever rewrites the ruleset or answers its own request needs no other permission.
+"""This program's own files and command: who rewrites the ruleset or answers its own request needs no permission.
 
 Lives here: which paths are ours, which of our verbs an agent may type. Never here: what a program does to a path.
 """
@@ -36,7 +36,7 @@ HARMLESS_VERBS: Final = frozenset(
         "audit",
     }
 )
-"""What an agent may type: asking and looking. Every other verb of our command answers, configures or stops the daemon."""
+"""What an agent may type: asking and looking. Every other verb answers, configures or stops the daemon."""
 _FRONTS: Final = (
     ("uv", "run"),
     ("uvx",),

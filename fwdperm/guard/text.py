@@ -39,6 +39,14 @@ _METADATA_HOSTS: Final = frozenset(
 )
 _METADATA_IP: Final = "169.254.169.254"
 _ECS_IP: Final = "169.254.170.2"
+_PRIVATE: Final = (
+    ("0.0.0.0", 8),  # noqa: S104 - a network, not an address to bind
+    ("10.0.0.0", 8),
+    ("127.0.0.0", 8),
+    ("169.254.0.0", 16),
+    ("172.16.0.0", 12),
+    ("192.168.0.0", 16),
+)
 _URL: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?[^\s'\"<>|;,]+", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"(?:0x[0-9a-f]+|0[0-7]*|[1-9]\d*)$", re.IGNORECASE)
 
@@ -105,13 +113,13 @@ def is_local(url: str) -> bool:
     address = ipv4(host)
     if not address:
         return False
-    first, second = (int(part) for part in address.split(".")[:2])
-    return (
-        first in {0, 10, 127}
-        or (first == 192 and second == 168)
-        or (first == 172 and 16 <= second < 32)
-        or (first == 169 and second == 254)
-    )
+    return any(int_of(address) >> 32 - bits == int_of(net) >> 32 - bits for net, bits in _PRIVATE)
+
+
+def int_of(address: str) -> int:
+    """Read a dotted address as one number."""
+    high, mid, low, last = (int(part) for part in address.split("."))
+    return (high << 24) + (mid << 16) + (low << 8) + last
 
 
 @lru_cache(maxsize=256)

@@ -10,13 +10,13 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from fwdperm.guard.classes import Assessment, Danger
-from fwdperm.guard.critical import candidates, read_catastrophe, write_catastrophe
-from fwdperm.guard.flows import is_secret
+from fwdperm.guard.leaks import is_secret
 from fwdperm.guard.markers import matches_configured, sensitive_to_write
 from fwdperm.guard.own import is_named_like_us, is_own
 from fwdperm.guard.places import SYSTEM_DIRECTORIES, is_home
 from fwdperm.guard.routine import why_not_readable
 from fwdperm.guard.text import holds_token, host_of, is_local, is_metadata, sql_changes, sql_drops
+from fwdperm.guard.touched import candidates, read_catastrophe, write_catastrophe
 from fwdperm.guard.writing import why_not_ordinary
 
 if TYPE_CHECKING:
