@@ -91,7 +91,7 @@ def assess_unit(unit: Unit, facts: Facts, surroundings: Surroundings, line: Line
     return _capped(found) if unit.auxiliary else found
 
 
-def _line_unit(
+def _line_unit(  # noqa: PLR0913, PLR0917 - what every look needs
     unit: Unit, facts: Facts, surroundings: Surroundings, ground: Ground, commands: list[Assessment], worst: Assessment
 ) -> Assessment:
     if unit.surface == "bash":
@@ -118,7 +118,7 @@ def _worst(found: list[Assessment]) -> Assessment:
     return worst
 
 
-def _surface(surface: str, value: str, ground: Ground, *, canonical: str = "") -> Assessment:
+def _surface(surface: str, value: str, ground: Ground, *, canonical: str = "") -> Assessment:  # noqa: C901 - a fixed order of looks
     if not value.strip():
         return says(Danger.DANGEROUS, "empty", "there is nothing to judge")
     if surface == "bash":

@@ -105,7 +105,7 @@ def assess_text(text: str, ground: Ground) -> Assessment:
     return assess_line(parse_line(text), text, ground)[0]
 
 
-def _veto(line: Line, text: str) -> Assessment | None:
+def _veto(line: Line, text: str) -> Assessment | None:  # noqa: C901 - a fixed order of looks
     """Say what forbids the whole line to be routine."""
     if line.opaque:
         return Assessment(Danger.DANGEROUS, "dangerous.opaque", line.opaque)

@@ -418,11 +418,11 @@ def _has(word: str, flags: tuple[str, ...]) -> bool:
     if word.startswith("--"):
         name = word.partition("=")[0]
         return name in flags or (
-            len(name) > 4 and any(flag.startswith(name) for flag in flags if flag.startswith("--"))
+            len(name) > 4 and any(flag.startswith(name) for flag in flags if flag.startswith("--"))  # noqa: PLR2004 - a length of a flag
         )
     if len(word) > 2 and word[0] == "-":  # noqa: PLR2004
         return (
-            any(len(flag) == 2 and flag[0] == "-" and flag[1] in word[1:] and flag[1].isalpha() for flag in flags)
+            any(len(flag) == 2 and flag[0] == "-" and flag[1] in word[1:] and flag[1].isalpha() for flag in flags)  # noqa: PLR2004 - a length of a flag
             or word.partition("=")[0] in flags
         )
     return False

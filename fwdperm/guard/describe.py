@@ -69,8 +69,10 @@ def describe() -> str:
         f"Variables that may stand before a routine command: {_code(HARMLESS_VARIABLES)}.\n",
         f"Wrappers whose command alone decides: {_code(HARMLESS_WRAPPERS)}.\n",
         "## Routine: files that may be written\n",
-        f"In the workspace, with one of these endings: {_code(ENDINGS)}; below {_code(DATA_DIRECTORIES)} also "
-        f"{_code(DATA_ENDINGS)}.\n",
+        (
+            f"In the workspace, with one of these endings: {_code(ENDINGS)}; below {_code(DATA_DIRECTORIES)} also "
+            f"{_code(DATA_ENDINGS)}.\n"
+        ),
         f"Never below a hidden directory or one of {_code(FOREIGN_DIRECTORIES)}.\n",
         f"Never what something runs or obeys later: {_code(RUN_LATER)}, and `*.config.js` or `requirements*.txt`.\n",
         "## Dangerous: commands\n",
@@ -87,8 +89,10 @@ def describe() -> str:
             ),
         ),
         f"Variables that make programs run other code: {_code(CODE_VARIABLES)}.\n",
-        "## Sensitive to read\n\n`*` crosses slashes; letter case does not count. Touching a "
-        "critical one is rejected.\n",
+        (
+            "## Sensitive to read\n\n`*` crosses slashes; letter case does not count. Touching a "
+            "critical one is rejected.\n"
+        ),
         _markers(READ),
         f"Not sensitive after all: {_code(PUBLIC, keep=True)}.\n",
         "## Sensitive to write\n",

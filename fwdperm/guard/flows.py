@@ -76,7 +76,7 @@ class Web:
         return cls(line, commands, children)
 
 
-def flows(line: Line, ground: Ground, text: str, *, depth: int = 0) -> dict[int, Found]:
+def flows(line: Line, ground: Ground, text: str, *, depth: int = 0) -> dict[int, Found]:  # noqa: C901 - a fixed order of looks
     """Find what the commands of a line do together.
 
     Args:
@@ -168,7 +168,7 @@ def _reads_program_from_input(command: Command) -> bool:
     return not operands or "-s" in args or "-" in args or operands[0] in {"/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"}
 
 
-def _into_interpreter(web: Web, index: int, found: dict[int, Found], ground: Ground, depth: int) -> None:
+def _into_interpreter(web: Web, index: int, found: dict[int, Found], ground: Ground, depth: int) -> None:  # noqa: C901 - a fixed order of looks
     command = web.commands[index]
     base = command.base
     feeding = list(upstream(web, index))
@@ -209,7 +209,7 @@ def _into_interpreter(web: Web, index: int, found: dict[int, Found], ground: Gro
     if base in INTERPRETERS - SHELLS:
         for at, word in enumerate(command.words[1:], 1):
             if command.words[at - 1].text in INLINE_FLAGS or (
-                word.text.startswith(("-e", "-c")) and len(word.text) > 3
+                word.text.startswith(("-e", "-c")) and len(word.text) > 3  # noqa: PLR2004 - a length of a flag
             ):
                 _inline(word.text, index, found, ground, depth)
         fed = literal_input(web.line, index) if from_input else None
@@ -225,7 +225,7 @@ def _inline(code: str, index: int, found: dict[int, Found], ground: Ground, dept
         _unpack(text, index, found, ground, depth, (text[:80],), only=GONE)
 
 
-def _unpack(
+def _unpack(  # noqa: PLR0913, PLR0917 - what every look needs
     text: str,
     index: int,
     found: dict[int, Found],
@@ -249,7 +249,7 @@ def _unpack(
             return
 
 
-def _out(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:
+def _out(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:  # noqa: C901 - a fixed order of looks
     """Judge a command that can send: does a secret reach it?"""
     command = web.commands[index]
     base = command.base
@@ -393,11 +393,7 @@ def _hidden(web: Web, ground: Ground, text: str, found: dict[int, Found], depth:
         return
     variables: dict[str, str] | None = None
     for index, command in enumerate(web.commands):
-        if (
-            not command.raw
-            or all(word.known for word in command.words)
-            or (command.carrier >= 0 and command.stands == "substitution")
-        ):
+        if not command.raw or all(word.known for word in command.words):
             continue
         if variables is None:
             variables = assignments(web.line)

@@ -43,7 +43,7 @@ _NOT_SENT: Final = frozenset(
 """Flags whose value is a file that is used and not sent."""
 
 
-def secret_read_by(command: Command, ground: Ground) -> str:
+def secret_read_by(command: Command, ground: Ground) -> str:  # noqa: C901 - a fixed order of looks
     """Give the word by which a command shows a secret; empty when it shows none."""
     base = command.base
     argv = command.argv
@@ -98,7 +98,7 @@ def is_secret(text: str, ground: Ground) -> bool:
     return bool(patterns) and bool(matches_configured(path, patterns, ground.home, ground.cwd))
 
 
-def uploaded_secret(command: Command, ground: Ground) -> str:
+def uploaded_secret(command: Command, ground: Ground) -> str:  # noqa: C901 - a fixed order of looks
     """Give the word by which a command sends a secret file; empty when it sends none."""
     base = command.base
     if base in _NO_FILES:
@@ -119,7 +119,7 @@ def uploaded_secret(command: Command, ground: Ground) -> str:
         if text.startswith(("--key", "--cert", "--cacert", "--output", "--netrc")):
             continue
         if base in {"curl", "wget"} and not (
-            UPLOADS.match(before) or UPLOADS.match(text) or (text[:2] in {"-d", "-F", "-T"} and len(text) > 2)
+            UPLOADS.match(before) or UPLOADS.match(text) or (text[:2] in {"-d", "-F", "-T"} and len(text) > 2)  # noqa: PLR2004 - a length of a flag
         ):
             continue
         if any(is_secret(each, ground) for each in candidates(text)) or (

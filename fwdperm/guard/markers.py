@@ -324,17 +324,17 @@ def sensitive_to_write(path: str) -> Marker | None:
 
 @lru_cache(maxsize=512)
 def may_stand_for_secret(pattern: str, home: str, cwd: str) -> bool:
-    """Say whether a pattern of file names, made absolute, may stand for a path of `READ` at home, here or in the system."""
+    """Say whether an absolute pattern of file names may stand for a path of `READ` at home, here or in the system."""
     stem = re.split(r"[*?\[]", pattern, maxsplit=1)[0]
     shape = pattern.lower()
     for marker in READ:
         for secret in () if marker.by_name else marker.patterns:
             tail = secret.replace("*", "x") if secret[0] == "/" else secret.lstrip("*").replace("*", "x")
             roots = ("",) if secret[0] == "/" else tuple(root for root in (home, cwd) if root)
-            if any(
-                (root + tail).startswith(stem.lower()) and fnmatchcase(root.lower() + tail, shape) for root in roots
-            ):
-                return True
+            for path in (root.lower() + tail for root in roots):
+                hidden = stem.endswith("/") and path[len(stem) : len(stem) + 1] == "."
+                if path.startswith(stem.lower()) and not hidden and fnmatchcase(path, shape):
+                    return True
     return False
 
 

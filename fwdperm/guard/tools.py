@@ -93,7 +93,7 @@ def worst(assessments: list[Assessment]) -> Assessment:
     return max(assessments, key=lambda each: each.danger.rank)
 
 
-def read_path(value: str, ground: Ground, *, canonical: str = "", surface: str = "read") -> Assessment:
+def read_path(value: str, ground: Ground, *, canonical: str = "", surface: str = "read") -> Assessment:  # noqa: C901 - a fixed order of looks
     """Assess looking at one path: read-only inside the workspace, unless it is sensitive."""
     if not value:
         return says(Danger.RULED, "no-path", "no path is named")
@@ -129,7 +129,7 @@ def read_path(value: str, ground: Ground, *, canonical: str = "", surface: str =
     return says(Danger.READ_ONLY, surface, "looks at an ordinary file of the workspace", value)
 
 
-def write_path(value: str, ground: Ground, *, canonical: str = "", surface: str = "write") -> Assessment:
+def write_path(value: str, ground: Ground, *, canonical: str = "", surface: str = "write") -> Assessment:  # noqa: C901 - a fixed order of looks
     """Assess changing one path: routine for sources, documents and tests in the workspace."""
     if not value:
         return says(Danger.DANGEROUS, "no-path", "no path is named")
@@ -293,7 +293,7 @@ def _quoted(word: str) -> str:
     return word if re.fullmatch(r"[\w@%+=:,./~*$-]+", word) else "'" + word.replace("'", "'\\''") + "'"
 
 
-def _argument(
+def _argument(  # noqa: C901, PLR0912, PLR0913 - a fixed order of looks and what every look needs
     key: str,
     text: str,
     ground: Ground,

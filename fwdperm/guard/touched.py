@@ -70,7 +70,7 @@ def catastrophe(command: Command, ground: Ground) -> tuple[str, str, Argv] | Non
     return _by_files(command, ground)
 
 
-def _by_files(command: Command, ground: Ground) -> tuple[str, str, Argv] | None:
+def _by_files(command: Command, ground: Ground) -> tuple[str, str, Argv] | None:  # noqa: C901, PLR0912 - a fixed order of looks
     base = command.base.lower()
     for redirect in command.redirects:
         target = redirect.target.text
