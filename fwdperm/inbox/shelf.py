@@ -8,7 +8,7 @@ The memory never holds more names than the directory does: each finished pass fo
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from fwdperm.inbox import reading
 from fwdperm.inbox.layout import mail_stem
@@ -36,8 +36,22 @@ _LINK_LOOKS: Final = 8
 """Looks at a file with two names before it is left for later: its writer is between link and unlink."""
 
 
-def _stamp(status: os.stat_result) -> tuple[int, int, int]:
-    return status.st_dev, status.st_ino, status.st_ctime_ns
+class Stamp(NamedTuple):
+    """A directory and when it last changed."""
+
+    device: int
+    inode: int
+    ctime_ns: int
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """Take a directory's stamp. Take it before listing: a change meanwhile then shows."""
+    return Stamp(status.st_dev, status.st_ino, status.st_ctime_ns)
+
+
+def is_settled(stamp: Stamp, *, now_ns: int) -> bool:
+    """Say whether any later change is sure to give another stamp: the last one is further back than a clock's tick."""
+    return now_ns - stamp.ctime_ns > _SETTLED_NS
 
 
 class Budget:
@@ -76,7 +90,7 @@ class Shelf:
         self._left: list[tuple[int, str]] = []
         self._two_names: dict[str, float] = {}
         self._listing: Iterator[os.DirEntry[str]] | None = None
-        self._settled: tuple[int, int, int] | None = None
+        self._settled: Stamp | None = None
         self._trouble: int | None = None
 
     @property
@@ -91,7 +105,7 @@ class Shelf:
 
     def is_unchanged(self, status: os.stat_result) -> bool:
         """Say whether the directory is empty of mail and stood still since its last full listing."""
-        return self._settled is not None and _stamp(status) == self._settled
+        return self._settled is not None and stamp_of(status) == self._settled
 
     def take(self, at: int, *, budget: Budget, now_ns: int) -> list[Letter]:
         """Read what is new.
@@ -103,7 +117,7 @@ class Shelf:
         """
         self._trouble = None
         self._settled = None
-        before = os.fstat(at)
+        before = stamp_of(os.fstat(at))
         fresh = self._left or self._list(at)
         fresh.sort()
         letters: list[Letter] = []
@@ -122,8 +136,8 @@ class Shelf:
                 letters.append(letter)
         self._left = fresh[done:]
         idle = not (self._seen or self._two_names or self.is_behind)
-        if idle and now_ns - before.st_ctime_ns > _SETTLED_NS:
-            self._settled = _stamp(before)
+        if idle and is_settled(before, now_ns=now_ns):
+            self._settled = before
         return letters
 
     def _list(self, at: int) -> list[tuple[int, str]]:

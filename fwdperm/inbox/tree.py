@@ -30,7 +30,7 @@ from fwdperm.inbox.layout import (
 )
 from fwdperm.inbox.mounts import file_system_type, is_shared
 from fwdperm.inbox.protocol import Identity, Letter, Outcome, Unread
-from fwdperm.inbox.shelf import Budget, Shelf
+from fwdperm.inbox.shelf import Budget, Shelf, Stamp, is_settled, stamp_of
 from fwdperm.settings import SESSION_ID_BYTES
 from fwdperm.wire.ids import decode_session, encode_session, is_request_id
 
@@ -76,6 +76,8 @@ class InboxTree:
         self._shelves: dict[str, Shelf] = {}
         self._behind: dict[str, None] = {}
         self._sessions: dict[str, str | None] = {}
+        self._names: tuple[str, ...] = ()
+        self._listed: Stamp | None = None
         self._removed: set[tuple[str, str]] = set()
 
     @property
@@ -99,13 +101,20 @@ class InboxTree:
     def sessions(self) -> tuple[str, ...]:
         """List every session that has a directory under `sessions/`. Names that encode no session are left alone."""
         try:
-            with os.scandir(self._doors.open(SESSIONS)) as entries:
+            at = self._doors.open(SESSIONS)
+            stamp = stamp_of(os.fstat(at))
+            if stamp == self._listed:
+                return self._names
+            with os.scandir(at) as entries:
                 names = [entry.name for entry in entries if _is_directory(entry)]
         except OSError:
+            self._listed, self._names, self._sessions = None, (), {}
             return ()
         known = self._sessions
         self._sessions = {name: known[name] if name in known else _decode(name) for name in names}
-        return tuple(session for session in self._sessions.values() if session is not None)
+        self._names = tuple(session for session in self._sessions.values() if session is not None)
+        self._listed = stamp if self._times_are_live and is_settled(stamp, now_ns=self._now_ns()) else None
+        return self._names
 
     def directories(self) -> dict[str, str]:
         """List the same inboxes as `sessions`, as encoded directory name -> session id."""

@@ -443,6 +443,21 @@ def test_an_empty_inbox_is_not_listed_again_until_it_changes(tree: InboxTree, mo
     assert len(listed) == 1
 
 
+def test_a_session_that_appears_in_a_tree_that_stood_still_is_found(tree: InboxTree) -> None:
+    long_ago = InboxTree(tree.root, now_ns=lambda: time.time_ns() + 3_600_000_000_000)
+    assert long_ago.sessions() == ("a",)
+    assert long_ago.sessions() == ("a",)
+    tree.ensure("b")
+    assert set(long_ago.sessions()) == {"a", "b"}
+    tree.layout.inbox("b").rename(tree.root / "away")
+    assert long_ago.sessions() == ("a",)
+    assert long_ago.directories() == {"a": "a"}
+    tree.layout.sessions.rename(tree.root / "gone")
+    assert long_ago.sessions() == ()
+    assert long_ago.directories() == {}
+    long_ago.close()
+
+
 def test_a_known_request_is_looked_at_even_where_its_directory_stood_still(tree: InboxTree) -> None:
     """Writing into a file does not change its directory."""
     long_ago = InboxTree(tree.root, now_ns=lambda: time.time_ns() + 3_600_000_000_000)
