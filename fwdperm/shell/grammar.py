@@ -14,19 +14,20 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import tree_sitter_bash
 from tree_sitter import Language, Parser
 
-from fwdperm.shell.sieve import MARKS, portions
-from fwdperm.shell.source import Source
+from fwdperm.shell.sieve import MARKS, plain, portions
+from fwdperm.shell.source import WORD_TYPES, Source
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _PARSER: Final = Parser(Language(tree_sitter_bash.language()))
 _JOINT: Final = re.compile(rb"[^\s\\](?:\\\n)+(?=[^\s])")
+_BACKSLASH_LINE: Final = re.compile(rb"\n(?=\\[^\n])")
 _INTRICATE: Final = "it is too intricate"
-_SYNTAX: Final = "it cannot be parsed"
+SYNTAX: Final = "it cannot be parsed"
 _DAMAGED: Final = "it holds text that is not valid Unicode"
 _CONTINUED: Final = MARKS * 4
-"""Bytes of a text whose continued lines are joined; in a longer one a joint inside of a word makes it opaque."""
+"""Bytes of a text whose lines are mended; a longer one that would need it is opaque."""
 _MASKED: Final = frozenset(
     {"raw_string", "ansi_c_string", "string_content", "string", "comment", "heredoc_body", "heredoc_content"}
 )
@@ -59,8 +60,8 @@ def parse_code(text: str) -> Trees:
     except UnicodeEncodeError:
         opaque = _DAMAGED
         data = text.encode(errors="replace")
-    if b"\\\n" in data and len(data) <= _CONTINUED:
-        data = _glued(data)
+    if len(data) <= _CONTINUED and (b"\\\n" in data or b"\n\\" in data):
+        data = _mended(data)
     parts = portions(data)
     if parts is None:
         return Trees((), opaque or _INTRICATE)
@@ -69,27 +70,42 @@ def parse_code(text: str) -> Trees:
         root = _PARSER.parse(part.shown).root_node
         roots.append((root, Source(part.data)))
         seen = all(_is_text(root, start, end) for start, end in part.masks)
-        if root.has_error or not seen or (b"\\\n" in part.data and _loose_joints(root, part.data)):
-            return Trees(tuple(roots), opaque or _SYNTAX)
+        if root.has_error or not seen or _faults(root, part.data):
+            return Trees(tuple(roots), opaque or SYNTAX)
     return Trees(tuple(roots), opaque)
 
 
-def _loose_joints(root: Node, data: bytes) -> list[tuple[int, int]]:
-    """Find continued lines that join two halves of a word or operator, outside of quoted text."""
-    spans = [(found.start() + 1, found.end()) for found in _JOINT.finditer(data)]
-    return [(start, end) for start, end in spans if not _is_text(root, start, start + 1)]
+def _faults(root: Node, data: bytes) -> list[tuple[int, int, bytes]]:
+    """Find where the grammar reads lines otherwise than a shell, as edits that mend it: (start, end, replacement).
+
+    A continued line that joins two halves of a word parts them for the grammar; a line that begins with a backslash
+    belongs to the line before it.
+    """
+    found: list[tuple[int, int, bytes]] = []
+    if b"\\\n" in data:
+        spans = [(one.start() + 1, one.end()) for one in _JOINT.finditer(data)]
+        found += [(start, end, b"") for start, end in spans if not _is_text(root, start, start + 1)]
+    if b"\n\\" in data:
+        places = [one.start() for one in _BACKSLASH_LINE.finditer(data)]
+        found += [(at, at + 1, b"\n ") for at in places if _is_word(root, at)]
+    return sorted(found)
 
 
-def _glued(data: bytes) -> bytes:
-    """Join words that a continued line parts: to the grammar they are two, to a shell they are one."""
-    if not _JOINT.search(data):
+def _mended(data: bytes) -> bytes:
+    """Write a text so that the grammar reads its lines as a shell does."""
+    if not (_JOINT.search(data) or _BACKSLASH_LINE.search(data)):
         return data
-    root = _PARSER.parse(data if data.isascii() else portions(data)[0].shown).root_node  # type: ignore[index]
     out, last = bytearray(), 0
-    for start, end in _loose_joints(root, data):
-        out += data[last:start]
+    for start, end, instead in _faults(_PARSER.parse(plain(data)).root_node, data):
+        out += data[last:start] + instead
         last = end
     return bytes(out + data[last:])
+
+
+def _is_word(root: Node, at: int) -> bool:
+    """Say whether the parser took the byte at `at` for a part of a word."""
+    node = root.descendant_for_byte_range(at, at + 1)
+    return node is not None and node.type in WORD_TYPES
 
 
 def _is_text(root: Node, start: int, end: int) -> bool:

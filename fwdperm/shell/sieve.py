@@ -20,6 +20,8 @@ MARKS: Final = 1000
 _ASCII: Final = bytes([*range(0x80), *(b"." * 0x80)])
 """Shows the parser a dot for every byte beyond ASCII: to a shell they are all plain word characters, and the grammar's
 scanner reads outside of its tables for some of them (a brace before a character beyond U+FFFF ends the process)."""
+_NO_BLANK: Final = re.compile(rb"[\f\v]|\r(?!\n)")
+"""Blanks to the grammar that are none to a shell."""
 _MARK: Final = re.compile(rb"[^A-Za-z0-9_./,:=@%+ \t\n\x80-\xff-]")
 _TOKEN: Final = re.compile(
     rb"""\\. | (?P<single>\$?'[^']*') | (?P<double>"(?:[^"\\]|\\.)*") | (?P<comment>(?:(?<=[\s;&|()])|^)\#[^\n]*)
@@ -55,13 +57,22 @@ def portions(data: bytes) -> list[Portion] | None:
     Returns:
         The parts in order, in nearly every case one; None when a part would be too intricate.
     """
-    plain = data if data.isascii() else data.translate(_ASCII)
-    if len(data) <= MARKS or _count(plain) <= MARKS:
-        return [Portion(data, plain)]
-    shown, masks = _mask(plain)
+    shown = plain(data)
+    if len(data) <= MARKS or _count(shown) <= MARKS:
+        return [Portion(data, shown)]
+    shown, masks = _mask(shown)
     if _count(shown) <= MARKS:
         return [Portion(data, shown, masks)]
     return _cut(data, shown, masks)
+
+
+def plain(data: bytes) -> bytes:
+    """Show every byte that is an ordinary character to a shell, but not to the grammar, as a dot."""
+    if not data.isascii():
+        data = data.translate(_ASCII)
+    if b"\r" in data or b"\f" in data or b"\v" in data:
+        data = _NO_BLANK.sub(b".", data)
+    return data
 
 
 def _count(data: bytes) -> int:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from fwdperm.settings import VALUE_CHARS
 from fwdperm.shell.carried import Carried
 from fwdperm.shell.command import Command, Line, Stands, Word
+from fwdperm.shell.grammar import SYNTAX
 from fwdperm.shell.place import NO_SOURCE, Pipe, Place, Scope
 from fwdperm.shell.recording import Recorder
 from fwdperm.shell.redirects import EMPTY_TAIL, Tail
@@ -291,6 +292,8 @@ class _Walker(Recorder):
             if child.child_count or kind in WORD_TYPES:
                 deeper.append(child)
         words = [read_word(source.cut(start, end)) for start, end in spans]
+        if any(word.raw[0] == "\n" for word in words):
+            self.opaque = self.opaque or SYNTAX
         tail = Tail((*redirects, *place.tail.nodes), place.tail.lost) if redirects or place.tail.nodes else EMPTY_TAIL
         if nested or redirects or place.tail.nodes:
             raw = " ".join([*(f"{name}={value.raw}" for name, value in prefixes), *(word.raw for word in words)])

@@ -142,6 +142,17 @@ def programs(line: str) -> list[str]:
         "a $(b | rm x) | c",
         "{ a | rm x; } 2>&1 | b",
         "((a)) && rm x",
+        "a\n\\rm x",
+        "a b\n\n\\rm x",
+        "a > f\n\\rm x",
+        "X=1\n\\rm x",
+        "a # c\n\\rm x",
+        "a\r\n\\rm x",
+        "a <<< b\n\\rm x",
+        "if a\n\\rm x\nthen b; fi",
+        "bash <<'E'\n\\rm x\nE",
+        "bash <<E\n\\rm x\nE",
+        "sh -c 'a\n\\rm x'",
     ],
 )
 def test_a_command_is_found_wherever_it_stands(line: str) -> None:
