@@ -13,7 +13,7 @@ HOUSE = Path(fwdperm.__file__).parent
 
 UP = [
     {"errors", "settings"},
-    {"wire"},
+    {"wire", "redaction"},
     {"rules"},
     {"shell"},
     {"units"},
@@ -35,7 +35,7 @@ UP = [
 
 PURE = {
     "decide", "explain", "errors", "settings", "memory", "shell", "units", "guard",
-    "wire", "rules.wildcard", "rules.index", "rules.rule", "rules.unit", "rules.ruleset", "rules.chain", "rules.settled",
+    "wire", "redaction", "rules.wildcard", "rules.index", "rules.rule", "rules.unit", "rules.ruleset", "rules.chain", "rules.settled",
     "rules.layer", "rules.mode", "rules.surface", "rules.lint", "rules.shadow", "judge.verdict", "seat.queue",
     "seat.render", "seat.line", "seat.names", "seat.unattended", "journal.record", "journal.filters", "serve.sessions",
     "serve.deadline", "serve.question",
