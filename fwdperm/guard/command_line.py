@@ -9,6 +9,7 @@ on top and only ever makes things worse.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.classes import Assessment, Danger
@@ -18,9 +19,9 @@ from fwdperm.guard.leaks import is_secret, secret_read_by
 from fwdperm.guard.markers import may_hold_secret_path, may_stand_for_secret, sensitive_to_write
 from fwdperm.guard.own import is_own
 from fwdperm.guard.positive import HARMLESS_VARIABLES, HARMLESS_WRAPPERS, Entry
-from fwdperm.guard.programs import DOWNLOADERS, INTERPRETERS, SENDERS
+from fwdperm.guard.programs import DOWNLOADERS, INTERPRETERS, LOOKERS, SENDERS, SQL
 from fwdperm.guard.routine import routine_entry
-from fwdperm.guard.text import holds_token
+from fwdperm.guard.text import holds_token, sql_changes
 from fwdperm.guard.touched import candidates, catastrophe
 from fwdperm.guard.writing import why_not_ordinary
 from fwdperm.shell import parse_line
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 
 LONGEST_ROUTINE: Final = 2_000
 """Characters of a line that can still be routine: more than a person takes in."""
+_SECRET_VARIABLE: Final = re.compile(
+    r"\$\{?[#!]?\w*(?:TOKEN|SECRET|PASSW|API_?KEY|PRIVATE_?KEY|ACCESS_?KEY|CREDENTIAL|_PAT\b|DATABASE_URL)",
+    re.IGNORECASE,
+)
 _SED_RUNS: Final = re.compile(r"(?:^|[;\n{}]|[0-9$/])\s*[ew](?:\s|$)|/[gpI0-9]*[we]\b")
 _PADDING: Final = re.compile(r" {40}|\t{10}|(?:\n[ \t]*){4}")
 _REGENERABLE: Final = frozenset(
@@ -208,13 +213,23 @@ def _peril(command: Command, ground: Ground) -> Assessment | None:  # noqa: C901
                 return Assessment(
                     Danger.DANGEROUS, "dangerous.variable", "a variable that makes programs run other code", (name,)
                 )
+    if base == "git" and _sets_git(argv):
+        reason = "git settings can run programs"
+        return Assessment(Danger.DANGEROUS, "dangerous.git-settings", reason, argv[:3])
     peril = peril_of(argv)
     if peril is None and argv[1:2] == ("-m",) and base.startswith("python") and len(argv) > 2:  # noqa: PLR2004 - a module
         peril = peril_of(argv[2:])
     if peril and not _is_mild(peril[0].id, command, ground):
         return Assessment(Danger.DANGEROUS, peril[0].id, peril[0].reason, peril[1])
+    secret = next(
+        (word.text for word in command.words[1:] if not word.known and _SECRET_VARIABLE.search(word.text)), ""
+    )
+    if secret:
+        return Assessment(Danger.DANGEROUS, "dangerous.secret-variable", "puts a secret variable into words", (secret,))
     if base in {"echo", "printf"}:
         return None
+    if base in SQL and any(sql_changes(word) for word in argv[1:]):
+        return Assessment(Danger.DANGEROUS, "dangerous.database", "changes a database", argv[:1])
     if base == "rm" and not _removes_inside(command, ground):
         return Assessment(
             Danger.DANGEROUS, "dangerous.remove", "removes files outside the workspace or not known by name", argv
@@ -238,6 +253,16 @@ def _peril(command: Command, ground: Ground) -> Assessment | None:  # noqa: C901
     if base in DOWNLOADERS and any(word.startswith(("-o/", "-o~", "-O/")) for word in argv):
         return Assessment(Danger.DANGEROUS, "dangerous.download", "saves a download outside the workspace", argv[:2])
     return _perilous_words(command, ground)
+
+
+def _sets_git(argv: tuple[str, ...]) -> bool:
+    """Say whether git is given a setting: `-c` before its subcommand (behind one it means something else)."""
+    for word in argv[1:]:
+        if not word.startswith("-"):
+            return False
+        if word.startswith("-c"):
+            return True
+    return False
 
 
 def _perilous_words(command: Command, ground: Ground) -> Assessment | None:
@@ -354,6 +379,14 @@ def _is_mild(id_: str, command: Command, ground: Ground) -> bool:
     """Say whether a peril is mild enough for a user's rule: builds removed, locked dependencies installed."""
     if id_ == "dangerous.remove-tree":
         return _removes_inside(command, ground, only=_REGENERABLE)
+    if id_ == "dangerous.find-acts":
+        acts = [
+            (flag, after)
+            for flag, after in pairwise(command.argv)
+            if flag.startswith(("-exec", "-ok", "-delete", "-f"))
+        ]
+        only_looks = all(flag in {"-exec", "-execdir"} and after in LOOKERS for flag, after in acts)
+        return only_looks and "-delete" not in command.argv
     if id_ == "dangerous.package-install" and command.base in {"npm", "pnpm", "yarn", "bun"}:
         return command.argv[1:2] in {("install",), ("i",), ("ci",)} and len(command.argv) == 2  # noqa: PLR2004
     return False

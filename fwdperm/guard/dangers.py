@@ -91,7 +91,7 @@ DANGERS: Final[tuple[Peril, ...]] = (
         "git-settings",
         "git settings can run programs",
         "git",
-        flags="-c --config-env --exec-path --upload-pack --receive-pack --ext-diff --textconv "
+        flags="--config-env --exec-path --upload-pack --receive-pack --ext-diff --textconv "
         "--open-files-in-pager -O --output --git-dir --work-tree --exec -x",
     ),
     _d(

@@ -172,36 +172,21 @@ def _into_interpreter(web: Web, index: int, found: dict[int, Found], ground: Gro
     command = web.commands[index]
     base = command.base
     feeding = list(upstream(web, index))
-    direct = set(_substituted(web, index))
     from_input = base not in {"eval", "source", ".", "exec"} and _reads_program_from_input(command)
     runs_text = base in {"eval", "source", "."} or any(
         arg in INLINE_FLAGS or re.fullmatch(r"-[a-zA-Z]*c", arg) for arg in command.argv[1:]
     )
     as_file = any(not word.known and word.text.startswith("<(") for word in command.words[1:])
-    takes = from_input or runs_text or as_file
-    if takes:
-        for at in feeding:
-            other = web.commands[at]
-            if at in direct and not (runs_text or as_file) and not from_input:
-                continue
-            if other.base in DOWNLOADERS:
-                _critical(
-                    found,
-                    "critical.remote-code",
-                    "runs code straight from the network",
-                    (other.program, command.program),
-                    at,
-                    index,
-                )
-            elif decodes(other) and base in INTERPRETERS | {"eval", "source", "."}:
-                _critical(
-                    found,
-                    "critical.decoded-code",
-                    "runs text that nobody can read before it is decoded",
-                    (other.program, command.program),
-                    at,
-                    index,
-                )
+    for at in feeding:
+        if not (from_input or ((runs_text or as_file) and _is_within(web, at, index))):
+            continue
+        other = web.commands[at]
+        words = (other.program, command.program)
+        if other.base in DOWNLOADERS:
+            _critical(found, "critical.remote-code", "runs code straight from the network", words, at, index)
+        elif decodes(other):
+            reason = "runs text that nobody can read before it is decoded"
+            _critical(found, "critical.decoded-code", reason, words, at, index)
     if from_input and depth < _DEPTH and base in SHELLS:
         fed = literal_input(web.line, index)
         if fed:
@@ -223,6 +208,13 @@ def _inline(code: str, index: int, found: dict[int, Found], ground: Ground, dept
         _critical(found, hit[0], hit[1], hit[2], index)
     for text in texts if depth < _DEPTH else ():
         _unpack(text, index, found, ground, depth, (text[:80],), only=GONE)
+
+
+def _is_within(web: Web, at: int, index: int) -> bool:
+    """Say whether a command stands inside another's words: what it prints becomes the other's code, not its input."""
+    while at >= 0 and at != index:
+        at = web.commands[at].carrier
+    return at == index
 
 
 def _unpack(  # noqa: PLR0913, PLR0917 - what every look needs

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-_HOME: Final = re.compile(r"(?:\$HOME|\$\{HOME\}|~)(?=/|$)")
+_HOME: Final = re.compile(r"(?:\$HOME|\$\{HOME(?::?[?-][^}/]*)?\}|~)(?=/|$)")
 _HOME_OF: Final = re.compile(r"~([A-Za-z_][\w.-]*)(?=/|$)")
 _FILE_URL: Final = re.compile(r"file:(?://(?:localhost)?)?(?=/)", re.IGNORECASE)
 _NOWHERE_HOME: Final = "/home/~"

@@ -40,3 +40,9 @@ UPLOADS: Final = re.compile(
 )
 INLINE_FLAGS: Final = _f("-c -e -E -r -p -pe -ne -le --eval -Command --command eval")
 """Flags behind which an interpreter takes code."""
+LOOKERS: Final = _f("cat head tail ls stat file grep egrep fgrep wc basename dirname echo printf md5sum sha256sum du")
+"""Programs that only look, so that a user's rule may let `find` run them."""
+SQL: Final = _f(
+    "psql mysql mariadb sqlite3 sqlcmd cqlsh clickhouse-client duckdb pgcli mycli usql snowsql bq cockroach"
+)
+"""Programs that take SQL in their words."""

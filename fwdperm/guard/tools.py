@@ -53,7 +53,7 @@ _DELETES: Final = _f(
 _CONTAINERS: Final = _f(
     "repository repo repositories repos project projects database databases db bucket "
     "buckets table tables cluster clusters organization org account accounts volume volumes "
-    "stack stacks site domain workspace collection collections schema index tenant"
+    "stack stacks site domain workspace collection collections schema tenant"
 )
 _SENDS: Final = _f(
     "send post publish email mail message tweet share upload comment reply notify invite "
@@ -226,7 +226,7 @@ def skill(value: str) -> Assessment:
 def tool(surface: str, value: str, ground: Ground, shell: Callable[[str, Ground], Assessment]) -> Assessment:
     """Assess an mcp or unknown tool by the words of its name and by what its arguments carry; never less than ruled."""
     name, arguments = split_call(value)
-    label = f"{surface} {name}".lower() if surface not in MCP else name.lower()
+    label = f"{surface} {name}" if surface not in MCP else name
     words = {
         word.lower() for word in _WORDS.findall(f"{surface if surface not in MCP else ''} {name}".replace("_", " "))
     }
@@ -254,7 +254,9 @@ def split_call(value: str) -> tuple[str, Any]:
 
 
 def _by_name(label: str, words: set[str]) -> Assessment:
-    if words & (_DELETES - {"cancel", "clear", "reset", "revoke"}) and words & _CONTAINERS:
+    ordered = [word.lower() for word in _WORDS.findall(label.replace("_", " "))] or [""]
+    final = {ordered[-1], ordered[-2] if len(ordered) > 1 else ""}
+    if final & (_DELETES - {"cancel", "clear", "reset", "revoke"}) and final & _CONTAINERS:
         return says(
             Danger.CRITICAL, "critical.remote-delete", "deletes a remote repository, bucket or database for good", label
         )
