@@ -95,11 +95,16 @@ def _line_unit(  # noqa: PLR0913, PLR0917 - what every look needs
     unit: Unit, facts: Facts, surroundings: Surroundings, ground: Ground, commands: list[Assessment], worst: Assessment
 ) -> Assessment:
     if unit.surface == "bash":
-        found = commands[unit.command] if 0 <= unit.command < len(commands) else worst
+        if 0 <= unit.command < len(commands):
+            found = commands[unit.command]
+        elif not unit.spellings or unit.spellings[0] == facts.value:
+            found = worst
+        else:
+            found = assess_text(unit.spellings[0], ground)
         if unit.opaque and found.danger.rank < Danger.DANGEROUS.rank:
             found = Assessment(Danger.DANGEROUS, "dangerous.opaque", unit.opaque, unit.spellings[:1])
         return _capped(found) if unit.auxiliary else found
-    return assess_unit(unit, facts, surroundings) if unit.surface != "bash" else assess_text(unit.spellings[0], ground)
+    return assess_unit(unit, facts, surroundings)
 
 
 def _capped(found: Assessment) -> Assessment:

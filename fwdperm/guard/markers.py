@@ -126,10 +126,11 @@ READ: Final = (
     ),
     Marker(
         "process-memory",
-        "another process's environment or memory",
+        "another process's environment or memory, or a raw disk",
         _p(
             "/proc/*/environ /proc/*/mem /proc/*/maps /proc/*/cmdline /proc/*/fd/* /proc/kcore "
-            "/dev/mem /dev/kmem /proc/*/root/* /proc/*/cwd/* /proc/*/task/*"
+            "/dev/mem /dev/kmem /dev/sd* /dev/nvme* /dev/vd* /dev/disk* /dev/mapper/* /dev/dm-* "
+            "/proc/*/root/* /proc/*/cwd/* /proc/*/task/*"
         ),
     ),
     Marker(

@@ -95,8 +95,8 @@ def worst(assessments: list[Assessment]) -> Assessment:
 
 def read_path(value: str, ground: Ground, *, canonical: str = "", surface: str = "read") -> Assessment:  # noqa: C901 - a fixed order of looks
     """Assess looking at one path: read-only inside the workspace, unless it is sensitive."""
-    if not value:
-        return says(Danger.RULED, "no-path", "no path is named")
+    if "://" in value and not value.lower().startswith("file:"):
+        return address(value, ground)
     spellings = [
         ground.resolve(value),
         *([canonical] if canonical else []),
@@ -123,6 +123,8 @@ def read_path(value: str, ground: Ground, *, canonical: str = "", surface: str =
     if any(matches_configured(path, around.sensitive_read, ground.home, ground.cwd) for path in spellings if path):
         return says(Danger.DANGEROUS, "sensitive-read", "configured as sensitive", value)
     for path in spellings:
+        if path in SYSTEM_DIRECTORIES or is_home(path, home=ground.home):
+            return says(Danger.DANGEROUS, "whole-directory", "opens a whole system or home directory", value)
         why = why_not_readable(path, ground, by_name=surface in _PATTERN_SURFACES)
         if why:
             return says(Danger.RULED, "outside", f"looks at a path {why}", value)
@@ -131,8 +133,6 @@ def read_path(value: str, ground: Ground, *, canonical: str = "", surface: str =
 
 def write_path(value: str, ground: Ground, *, canonical: str = "", surface: str = "write") -> Assessment:  # noqa: C901 - a fixed order of looks
     """Assess changing one path: routine for sources, documents and tests in the workspace."""
-    if not value:
-        return says(Danger.DANGEROUS, "no-path", "no path is named")
     spellings = [
         ground.resolve(value),
         *([canonical] if canonical else []),

@@ -138,6 +138,8 @@ def write_catastrophe(text: str, ground: Ground) -> tuple[str, str] | None:
     """Say which catastrophe writing this path is: our files, login keys, profiles, the system; None when it is none."""
     around = ground.surroundings
     for path in _spellings(text, ground):
+        if BLOCK_DEVICE.match(path):
+            return "critical.device", "overwrites a block device"
         if is_own(path, around.own, around.workspaces):
             return "critical.own-files", "changes this permission system's own files"
         marker = sensitive_to_write(path)

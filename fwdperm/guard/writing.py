@@ -48,7 +48,7 @@ _RUN_LATER_SHAPES: Final = re.compile(
 FOREIGN_DIRECTORIES: Final = _f(
     "node_modules vendor third_party site-packages dist-packages dist build target out venv "
     "env __pycache__ migrations alembic "
-    "scripts bin hooks.d githooks git-hooks deploy deployment infra ops ansible terraform charts helm k8s"
+    "requirements scripts bin hooks.d githooks git-hooks deploy deployment infra ops ansible terraform charts helm k8s"
 )
 """Directories whose files are somebody else's, made by a tool, or run by one."""
 

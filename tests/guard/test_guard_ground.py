@@ -141,3 +141,11 @@ def test_a_line_of_thousands_of_commands_is_for_a_person() -> None:
 def test_a_long_line_is_not_routine() -> None:
     assert class_of("bash", "echo " + "a" * 1900).danger is Danger.ROUTINE
     assert class_of("bash", "echo " + "a" * 2000).danger is Danger.RULED
+
+
+def test_a_further_spelling_of_a_command_line_is_judged_as_itself() -> None:
+    facts = facts_of("bash", "git status", "rm -rf /")
+    unit = Unit("bash", ("rm -rf /",))
+    worst, each = assess(facts, Breakdown((unit,), parse_line("git status")), AROUND)
+    assert each[0].danger is Danger.CRITICAL
+    assert worst.danger is Danger.CRITICAL
