@@ -176,6 +176,8 @@ def _read_options(words: list[Word], row: Wrapper, *, options: _Options) -> None
                 options.at += 1
                 continue
             return
+        if text == "-" and not (row.splits or row.style is Style.CODE):
+            return
         options.at += 1
         if text == "--":
             while row.assigns and options.at < len(words) and ASSIGNMENT.match(words[options.at].text):
@@ -470,7 +472,8 @@ def _is_harmless(base: str, words: Sequence[Word]) -> bool:
     texts = [word.text for word in words[1:]]
     match base:
         case "time":
-            return not any(text.startswith("-") and text != "-p" for text in texts[:1])
+            first = next((text for text in texts if text not in ("-p", "--")), "")
+            return not first.startswith("-") and not ASSIGNMENT.match(first)
         case "env":
             for word in words[1:]:
                 if not word.known:

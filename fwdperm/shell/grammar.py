@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _PARSER: Final = Parser(Language(tree_sitter_bash.language()))
-_JOINT: Final = re.compile(rb"[^\s\\](?:\\\n)+(?=[^\s])")
+_JOINT: Final = re.compile(rb"(?:(?<=[^ \t\n\\])|(?<=\n)|(?<=^))(?:\\\n)+(?=[^ \t\n])|(?<=\n)(?:\\\n)+")
+_DROPPED: Final = re.compile(rb"\\[ \t]")
+_GAP: Final = re.compile(rb"[ \t\r\n]|\\\n")
 _BACKSLASH_LINE: Final = re.compile(rb"\n(?=\\[^\n])")
 _INTRICATE: Final = "it is too intricate"
 SYNTAX: Final = "it cannot be parsed"
@@ -70,7 +72,7 @@ def parse_code(text: str) -> Trees:
         root = _PARSER.parse(part.shown).root_node
         roots.append((root, Source(part.data)))
         seen = all(_is_text(root, start, end) for start, end in part.masks)
-        if root.has_error or not seen or _faults(root, part.data):
+        if root.has_error or not seen or _faults(root, part.data) or _drops(root, part.data):
             return Trees(tuple(roots), opaque or SYNTAX)
     return Trees(tuple(roots), opaque)
 
@@ -83,12 +85,30 @@ def _faults(root: Node, data: bytes) -> list[tuple[int, int, bytes]]:
     """
     found: list[tuple[int, int, bytes]] = []
     if b"\\\n" in data:
-        spans = [(one.start() + 1, one.end()) for one in _JOINT.finditer(data)]
-        found += [(start, end, b"") for start, end in spans if not _is_text(root, start, start + 1)]
+        found += [
+            (*one.span(), b"") for one in _JOINT.finditer(data) if not _is_text(root, one.start(), one.start() + 1)
+        ]
     if b"\n\\" in data:
         places = [one.start() for one in _BACKSLASH_LINE.finditer(data)]
         found += [(at, at + 1, b"\n ") for at in places if _is_word(root, at)]
     return sorted(found)
+
+
+def _drops(root: Node, data: bytes) -> bool:
+    """Say whether the grammar left something out: it does with blanks behind a backslash."""
+    if not _DROPPED.search(data):
+        return False
+    last = 0
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.child_count and node.type not in _MASKED:
+            stack.extend(reversed(node.children))
+            continue
+        if node.start_byte > last and _GAP.sub(b"", data[last : node.start_byte]) not in (b"", b"-"):
+            return True
+        last = max(last, node.end_byte)
+    return bool(_GAP.sub(b"", data[last:]))
 
 
 def _mended(data: bytes) -> bytes:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
+_RESERVING: Final = frozenset({"", "time", "coproc"})
+"""What a reserved word may stand behind; behind other wrappers it is a program's name."""
 _DEPTH: Final = 64
 """Levels of substitutions, subshells, bodies and wrappers that are followed; people stay under ten."""
 _WRAPPED_WORDS: Final = 16 * 1024
@@ -123,7 +125,8 @@ class Recorder(ABC):
             if more := tail.lost + found.words:
                 words = words + more
                 raw = " ".join([raw, *(word.raw for word in more)])
-        words = _without_reserved(words)
+        if not prefixes and place.wrapped_by in _RESERVING:
+            words = _without_reserved(words)
         if not (words or prefixes or found.redirects):
             return len(self.commands) - 1 if place.carrier < 0 else place.carrier
         index = len(self.commands)

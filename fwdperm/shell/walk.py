@@ -9,6 +9,7 @@ Never raises; whatever cannot be understood makes the line or a command opaque, 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.settings import VALUE_CHARS
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
+_BLANK: Final = re.compile(r"[ \t\n]")
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[.*\])?", re.DOTALL)
 _LEAVES: Final = frozenset({"comment", "raw_string", "ansi_c_string", "string_content", "heredoc_start", "heredoc_end"})
 
 
@@ -184,6 +187,8 @@ class _Walker(Recorder):
     def list(self, node: Node, place: Place) -> None:
         """Visit both sides; redirections after it belong to the last one."""
         children = [child for child in node.children if child.is_named]
+        if node.type == "negated_command" and children and children[0].start_byte == node.start_byte + 1:
+            self.opaque = self.opaque or SYNTAX
         plain = place._replace(tail=EMPTY_TAIL) if place.tail is not EMPTY_TAIL else place
         steps = [(self.visit, child, plain) for child in children[:-1]]
         if children:
@@ -256,6 +261,8 @@ class _Walker(Recorder):
         """Record a bare assignment."""
         nodes = [node] if node.type == "variable_assignment" else [child for child in node.children if child.is_named]
         prefixes = tuple(_prefix(one, place.source) for one in nodes)
+        if not all(_NAME.fullmatch(name) for name, _ in prefixes):
+            self.opaque = self.opaque or SYNTAX
         index = self.record((), prefixes, place, raw=place.source.cut(node.start_byte, node.end_byte), tail=place.tail)
         self.descend(nodes, place, index)
 
@@ -292,7 +299,7 @@ class _Walker(Recorder):
             if child.child_count or kind in WORD_TYPES:
                 deeper.append(child)
         words = [read_word(source.cut(start, end)) for start, end in spans]
-        if any(word.raw[0] == "\n" for word in words):
+        if any(_is_several(word) for word in words) or not all(_NAME.fullmatch(name) for name, _ in prefixes):
             self.opaque = self.opaque or SYNTAX
         tail = Tail((*redirects, *place.tail.nodes), place.tail.lost) if redirects or place.tail.nodes else EMPTY_TAIL
         if nested or redirects or place.tail.nodes:
@@ -354,6 +361,11 @@ def _lost(body: Node | None, redirects: Sequence[Node], source: Source) -> tuple
 
 
 _HEREDOC_PARTS: Final = frozenset({"heredoc_start", "heredoc_body", "heredoc_end", "file_descriptor", "comment"})
+
+
+def _is_several(word: Word) -> bool:
+    """Say whether the grammar took several words for one: it does behind a lone dollar."""
+    return _BLANK.search(word.raw) is not None and len(split_words(word.raw)) != 1
 
 
 def _prefix(node: Node, source: Source) -> tuple[str, Word]:

@@ -277,6 +277,8 @@ def _past_one(text: str, at: int) -> int:
             return _double_end(text, at)
         case "$" | "`":
             return _expansion_end(text, at)
+        case "(":
+            return _paren_end(text, at)
         case _:
             return at + 1
 

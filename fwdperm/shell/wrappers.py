@@ -200,7 +200,7 @@ WRAPPERS: Final[dict[str, Wrapper]] = {
     ),
     "nohup": Wrapper(long=_COMMON),
     "time": Wrapper(
-        flags="apqvVlh", valued="fo", long=_set("append portability verbose quiet") | _COMMON,
+        flags="apqvVlh", valued="fo", assigns=True, long=_set("append portability verbose quiet") | _COMMON,
         long_valued=_set("format output"),
     ),
     "timeout": Wrapper(
@@ -259,7 +259,7 @@ WRAPPERS: Final[dict[str, Wrapper]] = {
     "exec": Wrapper(flags="cl", valued="a"),
     "command": Wrapper(flags="pvV", idle=_set("v V")),
     "builtin": Wrapper(),
-    "coproc": Wrapper(),
+    "coproc": Wrapper(assigns=True),
     "trap": Wrapper(Style.TRAP),
     "alias": Wrapper(Style.ALIAS),
     "strace": Wrapper(
