@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 Ids = Annotated[list[str], typer.Argument(help="Request ids from `fwdperm list`; a unique beginning is enough.")]
 Note = Annotated[str, typer.Option("--note", help="Words for the agent.")]
 
+_LIST_WAIT_S = 30.0
+"""Seconds `list --wait` waits: long enough for a script to start its agents, short enough not to hang it."""
+
 _CODES = {
     Fate.ACCEPTED: Exit.OK,
     Fate.ALREADY_DECIDED: Exit.DECIDED,
@@ -48,10 +51,17 @@ def register(app: typer.Typer) -> None:
     app.command("reject")(reject_command)
 
 
-def list_command(root: Root = None, as_json: AsJson = False, quiet: Quiet = False) -> None:
+def list_command(
+    wait: Annotated[bool, typer.Option("--wait", help="If nothing waits yet, wait half a minute for it.")] = False,
+    root: Root = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
     """List the questions that wait, oldest first."""
     setting = Setting.of(root)
-    prompts = _open(setting)
+    end = time.monotonic() + _LIST_WAIT_S
+    while not (prompts := _open(setting)) and wait and time.monotonic() < end:
+        time.sleep(0.05)
     if as_json:
         emit("prompts", {"prompts": [prompt.model_dump(mode="json", by_alias=True) for prompt in prompts]})
         return

@@ -166,6 +166,7 @@ def _sentence(line: Line) -> str:
     value = str(values[0]) if isinstance(values, list) and values else ""
     what = {"decided": f"{data.get('outcome', 'denied')}/{data.get('stage', 'nobody')}"}.get(line.kind, line.kind)
     who = "/".join(str(data[name]) for name in ("inbox", "id") if data.get(name))
+    who = who or " < ".join(str(data[name]) for name in ("session", "parent") if data.get(name))
     said = data.get("reason") or data.get("why") or data.get("feedback") or data.get("reply") or ""
     subject = f"{data['surface']} `{shown(value)[:120]}`" if data.get("surface") else ""
     parts = (f"{line.seq:>6}", when, f"{what:<20}", shown(who), subject, shown(str(said))[:200])

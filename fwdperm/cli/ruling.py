@@ -15,7 +15,7 @@ from fwdperm.cli.common import AsJson, Config, Exit, Quiet, Root, Setting, emit,
 from fwdperm.errors import EnvironmentFailure
 from fwdperm.rules.layer import Problem, Severity
 from fwdperm.rules.rule import LayerKind
-from fwdperm.rules.toml_file import read_config
+from fwdperm.rules.toml_file import PROJECT_SETTINGS, read_config
 from fwdperm.rules.trust import TrustStore
 
 STARTER = """\
@@ -100,7 +100,7 @@ def trust_command(
             tell(f"`{file}` is not trusted {'any more' if known else 'and was not before'}", quiet=quiet)
             return
         content = file.read_bytes()
-        problems = read_config(content, file=str(file), kind=LayerKind.PROJECT, settings=frozenset()).problems
+        problems = read_config(content, file=str(file), kind=LayerKind.PROJECT, settings=PROJECT_SETTINGS).problems
         errors = [problem for problem in problems if problem.severity is Severity.ERROR]
         if errors:
             tell(*map(str, errors))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from fwdperm.errors import EnvironmentFailure, OperatorError
 from fwdperm.inbox import files, reading
 from fwdperm.inbox.protocol import Published
-from fwdperm.seat.names import OUTCOMES, PROMPTS, REPLIES, SUFFIX, TOKEN_BYTES, stem_of
+from fwdperm.seat.names import OUTCOMES, PROMPTS, REPLIES, SUFFIX, TOKEN_BYTES, command_name, stem_of
 from fwdperm.settings import FIRST_LOOK_S, LONGEST_LOOK_S, PROMPT_BYTES, REPLY_BYTES
 from fwdperm.wire.prompt import Fate, ReplyOutcome, dump, parse_outcome, parse_prompt
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fwdperm.wire.prompt import Prompt, Reply
+    from fwdperm.wire.rule_command import RuleCommand
 
 WORD_S: Final = 2.0
 """Seconds to wait for word of a reply: twice the time between two full listings."""
@@ -117,6 +118,32 @@ def send_reply(  # noqa: PLR0913 - a clock and a wait that a test may own
     """
     name = f"{stem_of(key)}.{secrets.token_hex(TOKEN_BYTES)}{SUFFIX}"
     payload = dump(reply.model_copy(update={"inbox": key[0], "id": key[1]}))
+    return _leave(state, name, payload, timeout_s=timeout_s, clock=clock, wait=wait)
+
+
+def send_command(
+    state: Path,
+    command: RuleCommand,
+    *,
+    timeout_s: float = WORD_S,
+    clock: Callable[[], float] = time.monotonic,
+    wait: Callable[[float], None] = time.sleep,
+) -> ReplyOutcome:
+    """Leave a command about session rules and wait for word of it; otherwise as `send_reply`."""
+    name = command_name(secrets.token_hex(TOKEN_BYTES))
+    return _leave(state, name, dump(command), timeout_s=timeout_s, clock=clock, wait=wait)
+
+
+def _leave(  # noqa: PLR0913 - as above
+    state: Path,
+    name: str,
+    payload: bytes,
+    *,
+    timeout_s: float,
+    clock: Callable[[], float],
+    wait: Callable[[float], None],
+) -> ReplyOutcome:
+    """Leave a file in the box, wait for word of it, and take it back when nobody does."""
     try:
         with files.directory(str(state), (REPLIES,)) as at:
             published = files.publish(name, payload, at=at)

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Final, TypeAlias, assert_never
 
 from fwdperm.errors import ChildError, OperatorError
 from fwdperm.inbox import files, reading
-from fwdperm.seat.names import OUTCOMES, PROMPTS, REPLIES, SUFFIX, key_in, stem_of, stems_in
+from fwdperm.inbox.protocol import Code
+from fwdperm.seat.names import OUTCOMES, PROMPTS, REPLIES, SUFFIX, is_command, key_in, stem_of, stems_in
 from fwdperm.seat.queue import Accepted, AlreadyDecided, Refused, Stale, Unknown
 from fwdperm.settings import HALF_WRITTEN_S, REPLY_BYTES, UNCONSUMED_S
 from fwdperm.wire.prompt import Fate, ReplyOutcome, dump, parse_reply
+from fwdperm.wire.rule_command import parse_rule_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from fwdperm.inbox.protocol import Identity
     from fwdperm.seat.queue import Key, Outcome
     from fwdperm.wire.prompt import Prompt, Reply
+    from fwdperm.wire.rule_command import RuleCommand
 
 _AT_ONCE: Final = 256
 """Replies read in one go: a flood of files does not hold the loop; the rest comes with the next sweep."""
@@ -101,7 +104,20 @@ class Unusable:
     words: str
 
 
-Received: TypeAlias = Answer | Unusable
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command about session rules that can be read.
+
+    Attributes:
+        name: Its file's name, for `publish_word`.
+        command: What it says.
+    """
+
+    name: str
+    command: RuleCommand
+
+
+Received: TypeAlias = Answer | Command | Unusable
 
 
 class ReplyBox:
@@ -166,9 +182,13 @@ class ReplyBox:
             outcome: What became of it.
             now: Seconds of a monotonic clock; word that nobody fetches is removed after `settings.UNCONSUMED_S`.
         """
+        self.publish_word(name, told(outcome), now=now)
+
+    def publish_word(self, name: str, word: ReplyOutcome, *, now: float) -> None:
+        """Tell the sender of any file in the box what became of it; as `publish_outcome`."""
         try:
             with files.directory(self._state, (OUTCOMES,), create=files.PRIVATE) as at:
-                files.replace(name, dump(told(outcome)), at=at)
+                files.replace(name, dump(word), at=at)
             self._told[name] = now
         except OSError as error:
             self.trouble = f"cannot tell what became of the reply `{name}`: {_said(error)}"
@@ -179,8 +199,11 @@ class ReplyBox:
         match found:
             case reading.Absent():
                 return None
-            case reading.Bad(reason=reason, identity=identity):
+            case reading.Bad(reason=reason, identity=identity, code=code):
                 received: Received = Unusable(name=name, words=reason.replace("the request", "the reply"))
+                # whoever publishes by linking passes through a moment with two names
+                if code is Code.HARD_LINK and identity and not self._is_ripe(name, identity, now=now):
+                    return None
             case reading.Whole(data=data, identity=identity):
                 received = _read(name, data)
                 if isinstance(received, Unusable) and not self._is_ripe(name, identity, now=now):
@@ -239,6 +262,8 @@ def told(outcome: Outcome) -> ReplyOutcome:
 def _read(name: str, data: bytes) -> Received:
     """Read a reply and find the question it is for: by its own id and inbox when it has them, else by its name."""
     try:
+        if is_command(name):
+            return Command(name=name, command=parse_rule_command(data))
         reply = parse_reply(data)
     except OperatorError as error:
         return Unusable(name=name, words=str(error))

@@ -5,6 +5,7 @@ Lives here: the one way from a request's key to a file's name, and back. Pure. N
     prompts/<stem>.json             one open question
     replies/<stem>.json             an answer, from anyone
     replies/<stem>.<token>.json     an answer with `id` and `inbox`, whose sender waits for word of it
+    replies/rule.<token>.json       a command about session rules, whose sender waits for word of it
     outcomes/<the reply's name>     that word
 
 The stem is `<enc(inbox)>~<id>`. No id holds a `~`, so it can be read back. One that would be too long for a file name
@@ -31,6 +32,18 @@ _STEM_CHARS: Final = 200
 _SHORTENED: Final = "~"
 """Begins a shortened stem, and is the only one in it: a readable stem never is, because no inbox has an empty name."""
 _TOKEN: Final = re.compile(rf"(.+)\.[0-9a-f]{{{2 * TOKEN_BYTES}}}", re.DOTALL)
+
+_COMMAND: Final = re.compile(rf"rule\.[0-9a-f]{{{2 * TOKEN_BYTES}}}")
+
+
+def command_name(token: str) -> str:
+    """Give the file name of a command about rules. No reply has one like it: there is no `~` in it."""
+    return f"rule.{token}{SUFFIX}"
+
+
+def is_command(name: str) -> bool:
+    """Say whether a file in the box is a command about rules."""
+    return _COMMAND.fullmatch(name.removesuffix(SUFFIX)) is not None
 
 
 def stem_of(key: tuple[str, str]) -> str:

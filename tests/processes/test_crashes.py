@@ -13,7 +13,7 @@ from fwdperm.journal.query import query
 from fwdperm.journal.verify import verify
 
 if TYPE_CHECKING:
-    from conftest import House
+    from house import House
 
 DRIVER = Path(__file__).with_name("crash_driver.py")
 POINTS = [

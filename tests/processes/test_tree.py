@@ -11,10 +11,10 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from conftest import wait_for
+from house import wait_for
 
 if TYPE_CHECKING:
-    from conftest import House
+    from house import House
 
 
 def test_the_demonstration_ends_well_without_a_terminal() -> None:
