@@ -29,7 +29,7 @@ from fwdperm.journal.segments import (
     read_head,
     write_all,
 )
-from fwdperm.journal.tidy import Redact, tidied, unredacted
+from fwdperm.journal.tidy import EXACT_CHARS, Redact, stands, tidied, unredacted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -165,6 +165,10 @@ class Journal:
     def pending(self) -> int:
         """How many appended lines are not acknowledged yet."""
         return len(self._waiting) + len(self._written)
+
+    def may_stand(self, text: str) -> bool:
+        """Say whether a text that counts only in full may be recorded: no secret in it, and not too long."""
+        return stands(text, EXACT_CHARS, self._redact)
 
     def append(self, record: Record) -> int:
         """Put a record behind those that wait for the next commit.

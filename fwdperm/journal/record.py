@@ -120,7 +120,15 @@ class Replied:
         patterns: What an *always* records. A pattern in which redaction finds a secret, or that is too long to
             stand in full, is left out: a grant is never recorded as something wider or other than what was given.
         patterns_withheld: How many were left out.
+        covers: The surface each of the patterns is for, in the same order. Without one for each, none grants.
+        scope: How far the grants reach, as the person chose.
+        anchor: The session the grants hang on; empty when there are none, or when they went to the project's file.
+        anchor_inbox: The inbox that session asks in, for a grant to the requester alone.
+        anchor_run: When that session was started on record, epoch milliseconds; 0 for one that was not.
+        requester_run: The same of the requester.
+        surfaces: The surfaces of what was asked.
         expires_in_ms: How long a grant holds, milliseconds; 0 for the session's life.
+        expires_at: When that ends, epoch milliseconds on the daemon's clock that is never set back.
     """
 
     KIND: ClassVar[str] = "replied"
@@ -131,8 +139,15 @@ class Replied:
     feedback: str = _text(2_000)
     patterns: tuple[str, ...] = field(default=(), metadata={"exact": 1_000, "withheld": "patterns_withheld"})
     patterns_withheld: int = 0
+    covers: tuple[str, ...] = ()
     scope: str = ""
+    anchor: str = ""
+    anchor_inbox: str = ""
+    anchor_run: int = 0
+    requester_run: int = 0
+    surfaces: tuple[str, ...] = ()
     expires_in_ms: int = 0
+    expires_at: int = 0
     via: str = ""
     user: str = ""
     source: str = "user"
@@ -226,9 +241,13 @@ class RuleAdded:
     """A session rule that came from no reply: added by hand, or kept over a prune.
 
     Attributes:
-        what: `grant`, `guidance` or `refusal`.
+        what: `grant`, or `project_grant` for one that went to a project's file and so is no session rule.
         pattern: What it covers; empty when withheld.
         withheld: 1 when the pattern held a secret or was too long. Such a rule covers nothing.
+        scope: How far it reaches.
+        session: The session it hangs on.
+        inbox: The inbox that session asks in, for a rule for one requester alone.
+        run: When that session was started on record, epoch milliseconds; 0 for one that was not.
         expires_at: Epoch milliseconds; 0 for the session's life.
     """
 
@@ -240,6 +259,8 @@ class RuleAdded:
     withheld: int = 0
     scope: str = ""
     session: str = ""
+    inbox: str = ""
+    run: int = 0
     note: str = _text(2_000)
     expires_at: int = 0
     via: str = ""

@@ -24,6 +24,8 @@ Redact: TypeAlias = "Callable[[str], str]"
 
 IDENTIFIER_CHARS: Final = 1_024
 """Characters of a field that is an identifier: the longest real one is a path."""
+EXACT_CHARS: Final = 1_000
+"""Characters of a text that is recorded in full or not at all."""
 UNITS: Final = 32
 """Units of evidence in one record; the rest are counted."""
 UNIT_CHARS: Final = 300
@@ -118,11 +120,11 @@ def _plan(made: type[Any]) -> tuple[_Step, ...]:
 def _treat(step: _Step, value: Any, redact: Redact) -> Any:
     if isinstance(value, tuple):
         if step.is_exact:
-            return tuple(text for text in value if _stands(text, step.limit, redact))[: step.most]
+            return tuple(text for text in value if stands(text, step.limit, redact))[: step.most]
         most = step.most if step.is_text else len(value)
         return tuple(_told(step, text, redact) for text in value[:most])
     if step.is_exact:
-        return value if _stands(value, step.limit, redact) else ""
+        return value if stands(value, step.limit, redact) else ""
     return _told(step, value, redact)
 
 
@@ -130,7 +132,8 @@ def _told(step: _Step, text: str, redact: Redact) -> str:
     return clip(redact(text) if step.is_text else text, step.limit)
 
 
-def _stands(text: str, limit: int, redact: Redact) -> bool:
+def stands(text: str, limit: int, redact: Redact) -> bool:
+    """Say whether a text may be recorded in full: within `limit` characters, and without a secret."""
     return len(text) <= limit and redact(text) == text
 
 

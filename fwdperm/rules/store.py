@@ -18,7 +18,7 @@ from fwdperm.rules.layer import Layer, Problem, Severity, broken_layer, untruste
 from fwdperm.rules.mode import Mode
 from fwdperm.rules.rule import Action, LayerKind
 from fwdperm.rules.ruleset import Ruleset
-from fwdperm.rules.toml_file import RULESET_BYTES, SETTINGS, AgentSection, ConfigFile, read_config
+from fwdperm.rules.toml_file import PROJECT_SETTINGS, RULESET_BYTES, SETTINGS, AgentSection, ConfigFile, read_config
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -117,6 +117,33 @@ class RulesetFiles:
             cwd: Absolute; outside every workspace there are none.
         """
         return [path for path in reversed(list(self._candidates(cwd))) if self._load(path) is not None]
+
+    def projects(self, cwd: str) -> list[tuple[Path, ConfigFile, bool]]:
+        """Return what the project files that concern a directory say, the outermost first, and whether each is trusted.
+
+        Args:
+            cwd: As for `project_files`.
+        """
+        found = []
+        for path in self.project_files(cwd):
+            loaded = self._loaded[path]
+            found.append((path, loaded.config, self._is_trusted(path, loaded)))
+        return found
+
+    def project_path(self, cwd: str) -> Path | None:
+        """Say which file keeps what is granted for the project of a directory.
+
+        Args:
+            cwd: As for `project_files`.
+
+        Returns:
+            The innermost project file there is, else the one to be made at the top of the workspace; None outside
+            every workspace.
+        """
+        existing = self.project_files(cwd)
+        if existing:
+            return existing[-1]
+        return next(reversed(list(self._candidates(cwd))), None)
 
     def layers_for(
         self, *, cwd: str, agent: str = "", agent_is_known: bool = False, cwd_is_known: bool = False
@@ -238,7 +265,7 @@ class RulesetFiles:
 
 
 def _read(path: Path, kind: LayerKind, content: Content, before: _Loaded | None) -> _Loaded:
-    settings = SETTINGS if kind is LayerKind.USER else frozenset[str]()
+    settings = SETTINGS if kind is LayerKind.USER else PROJECT_SETTINGS
     config = read_config(content.data, file=str(path), kind=kind, settings=settings)
     if config.layer.broken:
         return replace(_unreadable(path, kind, before, config.problems), digest=content.digest, stamp=content.stamp)

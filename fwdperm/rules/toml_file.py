@@ -28,6 +28,9 @@ RULESET_BYTES: Final = 4 << 20
 SETTINGS: Final = frozenset({"mode", "unattended", "judge", "seat", "workspaces", "guard"})
 """Keys that a user's configuration may hold beside `rules` and `agents`."""
 
+PROJECT_SETTINGS: Final = frozenset({"grants"})
+"""Keys that a project's file may hold beside them: what people granted for every session there."""
+
 _MEANT_RULES: Final = frozenset({"permission", "permissions", "rule", "ruleset", "policy", "allow", "deny", "ask"})
 _SURFACES: Final = frozenset({*PATH_SURFACES, "bash", "external", "external_directory", "web", "mcp", "skill", "agent"})
 

@@ -7,7 +7,10 @@ neither extends a wait nor loses a request.
 from __future__ import annotations
 
 import time
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class Clock(Protocol):
@@ -30,3 +33,28 @@ class SystemClock:
     def monotonic(self) -> float:
         """Give seconds that never jump."""
         return time.monotonic()
+
+
+class NeverBack:
+    """Wall time that cannot be moved back: what the expiry of approvals is measured by.
+
+    It goes on by the machine's monotonic time at least, and follows the wall clock and what the journal has seen where
+    those are ahead. Setting the clock back never makes an approval last longer, across a restart either.
+
+    Args:
+        clock: Both clocks.
+        floor: Gives the largest time recorded so far, epoch milliseconds.
+    """
+
+    def __init__(self, clock: Clock, *, floor: Callable[[], int]) -> None:
+        self._clock = clock
+        self._floor = floor
+        self._high = 0.0
+        self._at = clock.monotonic()
+
+    def now_ms(self) -> int:
+        """Give epoch milliseconds, never less than before."""
+        now = self._clock.monotonic()
+        self._high = max(self._high + (now - self._at) * 1000, self._clock.wall_ms(), self._floor())
+        self._at = now
+        return int(self._high)

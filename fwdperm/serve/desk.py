@@ -21,6 +21,8 @@ from fwdperm.inbox.protocol import AlreadyThere, Failed, Mail, Published, Refuse
 from fwdperm.journal import record
 from fwdperm.journal.log import JournalFailed
 from fwdperm.judge.verdict import Verdict
+from fwdperm.memory.lesson import Lesson, Objection
+from fwdperm.seat import queue as seat
 from fwdperm.seat.queue import Accepted, AlreadyDecided, Closed, Question, Unknown
 from fwdperm.serve.deadline import remaining_s
 from fwdperm.serve.question import prompt_for
@@ -43,7 +45,9 @@ if TYPE_CHECKING:
     from fwdperm.serve.clock import Clock
     from fwdperm.serve.ledger import Ledger
     from fwdperm.serve.sessions import Sessions
-    from fwdperm.wire.prompt import Prompt, Reply
+    from fwdperm.serve.teaching import Teaching
+    from fwdperm.wire.prompt import Prompt, Reply, ReplyOutcome
+    from fwdperm.wire.rule_command import RuleCommand
 
 log = structlog.get_logger("fwdperm.serve")
 
@@ -153,6 +157,7 @@ class Desk:
         ledger: What was ever decided.
         rules: Where standings come from.
         sessions: The tree of sessions.
+        teaching: What becomes of rules when people answer.
         queue: The seat's queue.
         shelf: Where open prompts lie.
         clock: Both clocks.
@@ -170,6 +175,7 @@ class Desk:
         ledger: Ledger,
         rules: Rules,
         sessions: Sessions,
+        teaching: Teaching,
         queue: SeatQueue,
         shelf: Shelf,
         clock: Clock,
@@ -184,6 +190,7 @@ class Desk:
         self._ledger = ledger
         self._rules = rules
         self._sessions = sessions
+        self._teaching = teaching
         self._queue = queue
         self._shelf = shelf
         self._clock = clock
@@ -216,6 +223,9 @@ class Desk:
             What became of it. Only `Accepted` changes anything, and that is published by the next `flush`.
         """
         by = f"{user} ({via})" if user else via
+        lesson = self._lesson(key, digest, reply)
+        if isinstance(lesson, Objection):
+            return seat.Refused(lesson.words)
         answered = self._queue.answer(key, digest, reply, now=self._clock.monotonic(), by=by)
         if isinstance(answered, Unknown):
             past = self._ledger.who(key)
@@ -226,10 +236,25 @@ class Desk:
         self._shelf.take(key)
         if not isinstance(waiting.step, AskHuman):
             raise TypeError("a question for the judge stood in the human's queue")
-        self._journal.append(_reply_record(waiting.arrival.request, reply, via=via, user=user))
+        self._teaching.record(waiting.arrival.request, reply, lesson, via=via, user=user)
         self._out(waiting.arrival, after_human(waiting.step, reply.reply, note=reply.note, via=by).decision)
         self.reconsider()
         return answered
+
+    def _lesson(self, key: Key, digest: str | None, reply: Reply) -> Lesson | Objection:
+        """Say what an answer would teach, before it is taken: one that cannot be recorded answers nothing."""
+        question, waiting = self._queue.get(key), self.waiting.get(key)
+        if question is None or waiting is None or not isinstance(waiting.step, AskHuman):
+            return Lesson()  # the queue knows why it is not taken
+        if (digest is not None and digest != question.digest) or seat.refusal(question.prompt, reply):
+            return Lesson()  # as above
+        request = waiting.arrival.request
+        return self._teaching.lesson(
+            waiting.step,
+            reply,
+            standing=self._rules.standing(request),
+            suggestions=[(one.surface, one.pattern) for one in question.prompt.suggestions],
+        )
 
     def judged(self, key: Key, digest: str, opinion: Opinion) -> None:
         """Take what the judge said, if its question still stands: same digest, unanswered."""
@@ -243,8 +268,6 @@ class Desk:
     def reconsider(self) -> None:
         """Run the first two steps again on everything that waits: a rule or a reply may have settled it."""
         for key, waiting in tuple(self.waiting.items()):
-            if isinstance(waiting.step, AskJudge):
-                continue
             step = begin(waiting.arrival.request, self._rules.standing(waiting.arrival.request))
             if isinstance(step, Decided):
                 self._close(key, Closed(how="settled by a rule", by=str(step.decision.rule or step.decision.by)))
@@ -273,6 +296,10 @@ class Desk:
         times = [waiting.arrival.deadline for waiting in self.waiting.values()]
         times += [since + HALF_WRITTEN_S for _, since, _ in self._unfinished.values()]
         return min(times, default=None)
+
+    def command(self, command: RuleCommand) -> ReplyOutcome:
+        """Take a person's command about rules. It counts with the next `flush`, for what waits too."""
+        return self._teaching.command(command)
 
     # -- what goes out -----------------------------------------------------------------------------------------
 
@@ -516,21 +543,6 @@ def _by(decision: Decision) -> Closed:
     return Closed(
         how=f"{decision.outcome} at stage {decision.stage}",
         by=str(decision.rule or decision.by or decision.code or decision.stage),
-    )
-
-
-def _reply_record(request: Request, reply: Reply, *, via: str, user: str) -> record.Replied:
-    return record.Replied(
-        inbox=request.inbox,
-        id=request.id,
-        digest=request.digest,
-        reply=str(reply.reply),
-        feedback=reply.note,
-        patterns=reply.patterns or (),
-        scope=str(reply.scope or ""),
-        expires_in_ms=reply.expires_in_ms or 0,
-        via=via,
-        user=user,
     )
 
 

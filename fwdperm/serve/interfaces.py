@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from fwdperm.errors import EnvironmentFailure
-from fwdperm.seat.files import Answer, ReplyBox
+from fwdperm.seat.files import Answer, Command, ReplyBox
 from fwdperm.seat.plain import PlainPrompter
 from fwdperm.seat.terminal import Terminal, may_colour
 
@@ -82,6 +82,8 @@ class Interfaces:
                 reply = received.reply
                 outcome = desk.reply(received.key, reply.digest, reply, via=reply.via or "file", user=reply.user or "")
                 self.box.publish_outcome(received.name, outcome, now=now)
+            elif isinstance(received, Command):
+                self.box.publish_word(received.name, desk.command(received.command), now=now)
             else:
                 log.warning("reply.unusable", file=received.name, reason=received.words)
 

@@ -6,15 +6,12 @@ Lives here: `open_rulebook`. Never here: serving.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fwdperm.rules.store import RulesetFiles
 from fwdperm.rules.trust import TrustStore
+from fwdperm.serve.projects import Projects
 from fwdperm.serve.rulebook import Rulebook
 from fwdperm.serve.sessions import Sessions
-
-if TYPE_CHECKING:
-    from fwdperm.decide import SessionRules
 
 
 def open_rulebook(  # noqa: PLR0913 - where everything is
@@ -24,7 +21,6 @@ def open_rulebook(  # noqa: PLR0913 - where everything is
     config: Path,
     workspace: str,
     sessions: Sessions | None = None,
-    taught: SessionRules | None = None,
     has_judge: bool = False,
 ) -> Rulebook:
     """Open what is recorded for a root.
@@ -35,7 +31,6 @@ def open_rulebook(  # noqa: PLR0913 - where everything is
         config: The user's rules and settings; it need not exist.
         workspace: The directory the caller vouches for; empty for none.
         sessions: The tree of sessions; a new one when left out.
-        taught: Session rules.
         has_judge: Whether a judge is configured.
     """
     trust = TrustStore(state / "trust.json")
@@ -47,6 +42,6 @@ def open_rulebook(  # noqa: PLR0913 - where everything is
         own=(root, state, config),
         workspace=workspace,
         home=str(Path.home()),
-        taught=taught,
+        projects=Projects(files, trust),
         has_judge=has_judge,
     )

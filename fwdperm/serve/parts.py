@@ -28,9 +28,11 @@ from fwdperm.serve.clock import SystemClock
 from fwdperm.serve.desk import Desk, Limits
 from fwdperm.serve.interfaces import Interfaces
 from fwdperm.serve.ledger import Ledger
+from fwdperm.serve.memory import Memory
 from fwdperm.serve.opening import open_rulebook
 from fwdperm.serve.sessions import Sessions
 from fwdperm.serve.status import SessionStatus, Status, StatusFile
+from fwdperm.serve.teaching import Teaching
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -192,11 +194,13 @@ def build(options: Options) -> Parts:
     lease = take_lease(options.state, standby=options.standby)
     with contextlib.ExitStack() as undo:
         undo.callback(lease.close)
-        journal = Journal.open(options.state / "journal", clock=clock.wall_ms)
+        memory = Memory(sessions, clock=clock)
+        journal = Journal.open(options.state / "journal", clock=clock.wall_ms, folds=memory.folds)
         undo.callback(journal.close)
+        rulebook.memory = memory
         for edge in journal.state.sessions.values():
             sessions.claim(edge.session, edge.parent, agent=edge.agent)
-        parts = _assemble(options, clock, sessions, rulebook, journal=journal, lease=lease)
+        parts = _assemble(options, clock, sessions, rulebook, memory=memory, journal=journal, lease=lease)
         undo.pop_all()
     return parts
 
@@ -207,6 +211,7 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
     sessions: Sessions,
     rulebook: Rulebook,
     *,
+    memory: Memory,
     journal: Journal,
     lease: FlockLease,
 ) -> Parts:
@@ -219,12 +224,14 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
     interfaces = Interfaces(options.state, queue=queue, asks_here=options.asks_here, has_colour=options.has_colour)
     interfaces.box.prepare()
     config = rulebook.config
+    teaching = Teaching(memory, rulebook.projects, sessions=sessions, journal=journal)
     desk = Desk(
         transport=transport,
         journal=journal,
         ledger=Ledger(journal.state),
         rules=rulebook,
         sessions=sessions,
+        teaching=teaching,
         queue=queue,
         shelf=shelf,
         clock=clock,

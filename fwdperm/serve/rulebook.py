@@ -14,6 +14,7 @@ import structlog
 
 from fwdperm.decide import NothingTaught, Standing
 from fwdperm.guard import Surroundings
+from fwdperm.memory.project import NO_PROJECT
 from fwdperm.recorded import read_sessions
 from fwdperm.rules.layer import untrusted
 from fwdperm.rules.mode import Mode
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from fwdperm.rules.layer import Layer, Problem
     from fwdperm.rules.ruleset import Ruleset
     from fwdperm.rules.store import RulesetFiles
+    from fwdperm.serve.memory import Memory
+    from fwdperm.serve.projects import Projects
     from fwdperm.serve.sessions import Place, Sessions
     from fwdperm.wire.request import Request
 
@@ -46,8 +49,11 @@ class Rulebook:
         own: Paths that belong to this program: dangerous to touch.
         workspace: The daemon's own directory; empty when it vouches for none.
         home: The operator's home directory.
-        taught: Session rules.
+        projects: The projects' own grants.
         has_judge: Whether a judge is configured.
+
+    Attributes:
+        memory: What people taught; None until the journal that remembers it is open.
     """
 
     def __init__(  # noqa: PLR0913 - what it is told at the start
@@ -59,7 +65,7 @@ class Rulebook:
         own: Sequence[Path],
         workspace: str,
         home: str,
-        taught: SessionRules | None = None,
+        projects: Projects,
         has_judge: bool = False,
     ) -> None:
         self.files = files
@@ -70,7 +76,8 @@ class Rulebook:
         self._own = tuple(str(path) for path in own)
         self._workspace = workspace
         self._home = home
-        self._taught = taught or NothingTaught()
+        self.projects = projects
+        self.memory: Memory | None = None
         self._has_judge = has_judge
         self._layers: dict[str, tuple[str, Layer]] = {}
         self._generation = -1
@@ -139,14 +146,22 @@ class Rulebook:
 
     def standing(self, request: Request) -> Standing:
         """Compose the rulesets along the parent chain; the requester's own first, the root's last."""
-        chain = dict.fromkeys(self._ruleset(place, request) for place in self._sessions.chain(request))
+        places = self._sessions.chain(request)
+        chain = dict.fromkeys(self._ruleset(place, request) for place in places)
         mode = next(iter(chain)).mode
         return Standing(
             chain=tuple(chain),
             surroundings=self._surroundings,
-            taught=self._taught,
+            taught=self._taught(request, places),
             has_judge=self._has_judge and mode is Mode.JUDGE,
         )
+
+    def _taught(self, request: Request, places: Sequence[Place]) -> SessionRules:
+        """Give what people taught, bound to the request's place in the tree."""
+        if self.memory is None:
+            return NothingTaught()
+        project = self.projects.grants(request.facts.cwd) if request.facts is not None else NO_PROJECT
+        return self.memory.view(request, places, project)
 
     def suggestions(self, request: Request) -> Sequence[tuple[str, str]]:
         """Give what an *always* would record: our own suggestion; the requester's is only a claim."""

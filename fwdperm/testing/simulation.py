@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections import deque
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fwdperm.decide import NothingTaught, Standing
+from fwdperm.decide import Standing
 from fwdperm.guard import Surroundings
 from fwdperm.inbox.protocol import AlreadyThere, Failed, Identity, Mail, Published, Unread
 from fwdperm.journal.log import Journal
@@ -19,18 +20,22 @@ from fwdperm.judge.verdict import Silence
 from fwdperm.rules.mode import Mode
 from fwdperm.rules.rule import LayerKind
 from fwdperm.rules.ruleset import Ruleset
+from fwdperm.rules.store import RulesetFiles
 from fwdperm.rules.toml_file import read_layer
+from fwdperm.rules.trust import TrustStore
 from fwdperm.seat.queue import SeatQueue
 from fwdperm.serve.desk import Desk, Limits
 from fwdperm.serve.ledger import Ledger
+from fwdperm.serve.memory import Memory
+from fwdperm.serve.projects import Projects
 from fwdperm.serve.sessions import Sessions
+from fwdperm.serve.teaching import Teaching
 from fwdperm.settings import WAIT_S
 from fwdperm.wire.ids import is_request_id
 from fwdperm.wire.proof import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
 
     from fwdperm.decide import AskJudge, SessionRules
     from fwdperm.inbox.protocol import Letter, Outcome
@@ -191,10 +196,22 @@ class ScriptedJudge:
 class SimulatedRules:
     """Standings made of one ruleset text, a layer for each session, and the guard's surroundings."""
 
-    def __init__(self, text: str, *, workspace: str, mode: Mode, sessions: Sessions, has_judge: bool) -> None:
+    def __init__(  # noqa: PLR0913 - what it is made of
+        self,
+        text: str,
+        *,
+        workspace: str,
+        mode: Mode,
+        sessions: Sessions,
+        memory: Memory,
+        projects: Projects,
+        has_judge: bool,
+    ) -> None:
         self.base: Sequence[Layer] = (read_layer(text, file="rules.toml", kind=LayerKind.USER),)
         self.layers: dict[str, Layer] = {}
-        self.taught: SessionRules = NothingTaught()
+        self.taught: SessionRules | None = None
+        self._memory = memory
+        self._projects = projects
         self.surroundings = Surroundings(workspaces=(workspace,), home="/home/u")
         self._mode = mode
         self._sessions = sessions
@@ -207,12 +224,15 @@ class SimulatedRules:
     def standing(self, request: Request) -> Standing:
         """Compose the rulesets along the parent chain."""
         chain = []
-        for place in self._sessions.chain(request):
+        places = self._sessions.chain(request)
+        for place in places:
             own = self.layers.get(place.session)
             layers = (*self.base, own) if own is not None else self.base
             chain.append(Ruleset.compose(layers, home="/home/u", mode=self._mode))
         has_judge = self._has_judge and self._mode is Mode.JUDGE
-        return Standing(tuple(chain), self.surroundings, self.taught, has_judge=has_judge)
+        project = self._projects.grants(request.facts.cwd if request.facts else "")
+        taught = self.taught or self._memory.view(request, places, project)
+        return Standing(tuple(chain), self.surroundings, taught, has_judge=has_judge)
 
     def suggestions(self, request: Request) -> Sequence[tuple[str, str]]:
         """Suggest what the requester suggests."""
@@ -265,10 +285,20 @@ class Simulation:
         self.sessions = Sessions()
         self.queue = SeatQueue()
         self.shelf = _Shelf()
+        self.memory = Memory(self.sessions, clock=self.clock)
+        trust = TrustStore(directory.with_name(f"{directory.name}-trust.json"))
+        projects = Projects(RulesetFiles(user=None, trust=trust, workspaces=[Path(workspace)]), trust)
         self.rules = SimulatedRules(
-            rules, workspace=workspace, mode=mode, sessions=self.sessions, has_judge=judge is not None
+            rules,
+            workspace=workspace,
+            mode=mode,
+            sessions=self.sessions,
+            memory=self.memory,
+            projects=projects,
+            has_judge=judge is not None,
         )
-        self.journal = Journal.open(directory, clock=self.clock.wall_ms)
+        self.journal = Journal.open(directory, clock=self.clock.wall_ms, folds=self.memory.folds)
+        self.teaching = Teaching(self.memory, projects, sessions=self.sessions, journal=self.journal)
         self.ledger = Ledger(self.journal.state)
         self._to_judge: list[tuple[AskJudge, Key]] = []
         self._count = 0
@@ -278,6 +308,7 @@ class Simulation:
             ledger=self.ledger,
             rules=self.rules,
             sessions=self.sessions,
+            teaching=self.teaching,
             queue=self.queue,
             shelf=self.shelf,
             clock=self.clock,

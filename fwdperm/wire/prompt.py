@@ -27,8 +27,8 @@ _MILD: Final = frozenset({"read-only", "routine", "ruled"})
 _WORD_CHARS: Final = 80
 
 
-class _OnDisk(BaseModel):
-    """Frozen, strict, camelCase."""
+class OnDisk(BaseModel):
+    """A form as it lies on disk: frozen, strict, camelCase."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -40,7 +40,7 @@ class _OnDisk(BaseModel):
     )
 
 
-class PromptUnit(_OnDisk):
+class PromptUnit(OnDisk):
     """One thing that has to be permitted, and what was found for it.
 
     Attributes:
@@ -64,7 +64,7 @@ class PromptUnit(_OnDisk):
     reason: str = ""
 
 
-class PromptJudge(_OnDisk):
+class PromptJudge(OnDisk):
     """What the judge said, or why it was silent.
 
     Attributes:
@@ -80,14 +80,14 @@ class PromptJudge(_OnDisk):
     failure: str = ""
 
 
-class PromptSuggestion(_OnDisk):
+class PromptSuggestion(OnDisk):
     """One rule that *always* would record."""
 
     surface: str
     pattern: str
 
 
-class Prompt(_OnDisk):
+class Prompt(OnDisk):
     """One question as every interface shows it.
 
     Attributes:
@@ -171,7 +171,7 @@ class Scope(StrEnum):
     PROJECT = "project"
 
 
-class Reply(_OnDisk):
+class Reply(OnDisk):
     """A person's answer. `{"reply": "once"}` alone is valid, for ever.
 
     Attributes:
@@ -179,6 +179,7 @@ class Reply(_OnDisk):
         feedback: A note for the agent, at most `settings.NOTE_CHARS` characters; blank counts as none.
         patterns: With `always`: what to record in place of the suggestions.
         scope: With `always`: where it holds; the requester alone when left out.
+        session: With `always`: an ancestor of the requester below which it holds, in place of a scope's own choice.
         expires_in_ms: With `always`: for how many milliseconds; to the end of the session when left out.
         id: The request's id, where the answer says which question it is for.
         inbox: As above.
@@ -199,6 +200,7 @@ class Reply(_OnDisk):
         | None
     ) = None
     scope: Scope | None = None
+    session: Annotated[str, Field(min_length=1, max_length=256)] | None = None
     expires_in_ms: Annotated[int, Field(gt=0, le=LONGEST_GRANT_MS)] | None = None
     id: Annotated[str, Field(max_length=256)] | None = None
     inbox: Annotated[str, Field(max_length=256)] | None = None
@@ -210,7 +212,7 @@ class Reply(_OnDisk):
     def _only_always_records(self) -> Self:
         """Refuse what only *always* may carry beside another answer: it would be ignored without a word."""
         if self.reply is not ReplyKind.ALWAYS:
-            for name in ("patterns", "scope", "expires_in_ms"):
+            for name in ("patterns", "scope", "session", "expires_in_ms"):
                 if getattr(self, name) is not None:
                     raise ValueError(f"`{to_camel(name)}` goes with `always`, not with `{self.reply}`")
         return self
@@ -233,7 +235,7 @@ class Fate(StrEnum):
     NOT_SAID = "not_said"
 
 
-class ReplyOutcome(_OnDisk):
+class ReplyOutcome(OnDisk):
     """What the daemon tells whoever left an answer.
 
     Attributes:
@@ -256,7 +258,7 @@ def parse_outcome(data: bytes) -> ReplyOutcome:
     Raises:
         OperatorError: When it is none of version 1. What became of the answer is then not known.
     """
-    return _parse(ReplyOutcome, data, what="outcome")
+    return read_form(ReplyOutcome, data, what="outcome")
 
 
 def parse_reply(data: bytes) -> Reply:
@@ -272,7 +274,7 @@ def parse_reply(data: bytes) -> Reply:
         OperatorError: For anything that is not exactly a reply: bad JSON, a duplicate key, an unknown key, a wrong
             type, a value out of range. Its text says what, in words safe to show. Fails closed: nothing is answered.
     """
-    return _parse(Reply, data, what="reply")
+    return read_form(Reply, data, what="reply")
 
 
 def parse_prompt(data: bytes) -> Prompt:
@@ -281,18 +283,28 @@ def parse_prompt(data: bytes) -> Prompt:
     Raises:
         OperatorError: When it is not a prompt of version 1. Fails closed: it cannot be answered from here.
     """
-    return _parse(Prompt, data, what="prompt")
+    return read_form(Prompt, data, what="prompt")
 
 
-def dump(value: Prompt | Reply | ReplyOutcome) -> bytes:
-    """Write a prompt, a reply or its outcome as it lies on disk; what was not said is left out."""
+def dump(value: OnDisk) -> bytes:
+    """Write a prompt, a reply, its outcome or a rule command as it lies on disk; what was not said is left out."""
     return value.model_dump_json(by_alias=True, exclude_none=True).encode()
 
 
-_Model = TypeVar("_Model", bound=_OnDisk)
+Model = TypeVar("Model", bound=OnDisk)
 
 
-def _parse(model: type[_Model], data: bytes, *, what: str) -> _Model:
+def read_form(model: type[Model], data: bytes, *, what: str) -> Model:
+    """Read one form strictly, by its keys as they lie on disk.
+
+    Args:
+        model: Which.
+        data: The bytes of one file.
+        what: What to call it in messages.
+
+    Raises:
+        OperatorError: For anything else, with words that are safe to show. Fails closed: nothing was said.
+    """
     try:
         loads(data)
         # By alias alone: a file has one spelling for each key.
