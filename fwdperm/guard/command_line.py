@@ -36,6 +36,10 @@ _SECRET_VARIABLE: Final = re.compile(
     r"\$\{?[#!]?\w*(?:TOKEN|SECRET|PASSW|API_?KEY|PRIVATE_?KEY|ACCESS_?KEY|CREDENTIAL|_PAT\b|DATABASE_URL)",
     re.IGNORECASE,
 )
+_WRAPPER_WORD: Final = re.compile(
+    r"(?:-?\d+(?:\.\d+)?[smhd]?|-[nkspv]|-[ioe](?:L|0)|--foreground|--preserve-status|(?:SIG)?(?:TERM|KILL|INT|HUP))$"
+)
+"""What may stand between a harmless wrapper and its command."""
 _SED_RUNS: Final = re.compile(r"(?:^|[;\n{}]|[0-9$/])\s*[ew](?:\s|$)|/[gpI0-9]*[we]\b")
 _PADDING: Final = re.compile(r" {40}|\t{10}|(?:\n[ \t]*){4}")
 _REGENERABLE: Final = frozenset(
@@ -178,7 +182,7 @@ def _carries(line: Line, index: int) -> bool:
             return (
                 argv[len(argv) - len(child.words) :] == child.argv
                 and all(word.known for word in line.commands[index].words)
-                and not any("/" in word for word in lead)
+                and all(_WRAPPER_WORD.match(word) for word in lead)
             )
     return False
 

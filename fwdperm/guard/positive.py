@@ -27,6 +27,7 @@ class Takes(StrEnum):
     PATTERN_THEN_READ = "a pattern, then readable paths"
     PATTERN_THEN_TREE = "a pattern, then paths that may be read through"
     SCRIPT = "the name of a checking script"
+    GLOB = "a pattern of sources or documents by their ending, or of what to leave out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ _KINDS: Final = {
     "word": Takes.WORD,
     "read": Takes.READ,
     "name": Takes.NAME,
+    "glob": Takes.GLOB,
 }
 _GIT_FORMAT: Final = _f(
     "--oneline --stat --numstat --shortstat --name-only --name-status --graph --decorate "
@@ -241,7 +243,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         "grep",
         "searches text",
         operands=Takes.PATTERN_THEN_TREE,
-        letters="abcEFGhHiIlLnoPqrRsvwxz",
+        letters="abcEFGhHiIlLnoPqrsvwxz",
         numbers=True,
         flags=_f(
             "--color --recursive --line-number --ignore-case --invert-match --word-regexp "
@@ -250,7 +252,8 @@ TABLE: Final[tuple[Entry, ...]] = (
             "--no-messages --null --text"
         ),
         valued=_v(
-            text="-e --regexp --include --exclude --exclude-dir",
+            text="-e --regexp --exclude --exclude-dir",
+            glob="--include",
             number="-A -B -C -m --after-context --before-context --context --max-count",
             word="--color --binary-files",
         ),
@@ -276,7 +279,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         "rg",
         "searches text, leaving ignored and hidden files alone",
         operands=Takes.PATTERN_THEN_READ,
-        letters="cFHiIlLnNopPqsSvwxU",
+        letters="cFHiIlnNopPqsSvwxU",
         flags=_f(
             "--color --column --count --files --files-with-matches --files-without-match "
             "--fixed-strings --heading --no-heading --ignore-case --invert-match --json "
@@ -284,7 +287,8 @@ TABLE: Final[tuple[Entry, ...]] = (
             "--stats --trim --vimgrep --word-regexp --no-messages --no-filename --case-sensitive"
         ),
         valued=_v(
-            text="-e --regexp -g --glob --iglob -r --replace",
+            text="-e --regexp -r --replace",
+            glob="-g --glob --iglob",
             number="-A -B -C -m --max-count --context --after-context --before-context --max-depth --max-columns -M",
             word="-t --type -T --type-not --color --colors --sort --sortr",
         ),
@@ -569,13 +573,14 @@ TABLE: Final[tuple[Entry, ...]] = (
         runs=True,
         flags=_f(
             "--quiet --verbose --exitfirst --lf --ff --last-failed --failed-first --sw --stepwise "
-            "--nf --no-header --no-summary --collect-only --co --durations --cov --no-cov "
-            "--showlocals --strict-markers --strict-config -vv -vvv -rA -ra -rs -rf -rx -qq"
+            "--nf --no-header --no-summary --collect-only --co --cov --no-cov "
+            "--showlocals --strict-markers --strict-config --cov-report=term "
+            "--cov-report=term-missing -vv -vvv -rA -ra -rs -rf -rx -qq"
         ),
         valued=_v(
             number="--maxfail --durations -n --timeout",
             text="-k -m",
-            word="--tb -W -r --color --cov-report --dist -n",
+            word="--tb -W -r --color --dist -n",
             name="--ignore --deselect --cov",
         ),
     ),
@@ -744,7 +749,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         operands=Takes.READ,
         flags=_f("--quiet --cache --no-color"),
         runs=True,
-        valued=_v(number="--max-warnings", word="--ext --format -f"),
+        valued=_v(number="--max-warnings", word="--ext"),
     ),
     Entry(
         "prettier",
@@ -763,7 +768,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         operands=Takes.READ,
         runs=True,
         flags=_f("--silent --coverage"),
-        valued=_v(text="-t --testNamePattern", word="--reporter"),
+        valued=_v(text="-t --testNamePattern"),
     ),
     Entry(
         "jest",
@@ -785,7 +790,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         flags=_f(
             "--workspace --all --all-features --all-targets --no-default-features --release --lib "
             "--bins --tests --doc --quiet --verbose --locked --offline --frozen --no-run "
-            "--no-fail-fast --nocapture --test-threads=1"
+            "--no-fail-fast --nocapture --ignored --include-ignored --exact --show-output --test-threads=1"
         ),
         valued=_v(word="-p --package --test --bin --features --example --profile", number="-j --jobs --test-threads"),
     ),
@@ -909,7 +914,6 @@ TABLE: Final[tuple[Entry, ...]] = (
         operands=Takes.READ,
         runs=True,
         flags=_f("--fail-fast"),
-        valued=_v(word="--format -f"),
     ),
     Entry("phpunit", "phpunit", "runs the project's tests", operands=Takes.READ, runs=True, valued=_v(text="--filter")),
     Entry("tox", "tox", "runs the project's tests", letters="q", runs=True, valued=_v(word="-e")),

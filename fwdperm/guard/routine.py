@@ -37,7 +37,7 @@ _INDEX: Final[dict[str, tuple[Entry, ...]]] = {
     for name in {entry.program for entry in TABLE}
 }
 _NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?[kKmMgGbsh]?$")
-_WORD: Final = re.compile(r"(?!/)(?!.*\.\.)[A-Za-z0-9_.:,=@%+#/*^\[\]-]*$")
+_WORD: Final = re.compile(r"(?!/)(?!.*\.\.)(?!.*\W/)[A-Za-z0-9_.:,=@%+#/*^\[\]-]*$")
 _REVISION: Final = re.compile(r"[A-Za-z0-9_./~^@{}:+-]+$")
 _SED_RANGE: Final = re.compile(r"(?:\d+|\$)(?:,(?:\d+|\$|\+\d+))?p(?:;(?:\d+|\$)(?:,(?:\d+|\$|\+\d+))?p)*$")
 _READ_THROUGH_NOT: Final = frozenset(
@@ -65,6 +65,7 @@ _READ_THROUGH_NOT: Final = frozenset(
         "vault",
     ]
 )
+_SAFE_GLOB: Final = re.compile(r"!.*$|(?:[\w*][\w*-]*/)*\*?[\w*-]*(?:\.[\w*-]+)?\.\w+$")
 _AWK_PRINT: Final = re.compile(r"\{\s*print(?:\s+\$\d+(?:\s*,\s*\$\d+)*|\s+\$NF|\s+NR)?\s*;?\s*\}$")
 _JQ_REACHES: Final = re.compile(r"env|input|import|include|\$__|debug|halt", re.IGNORECASE)
 _VERSION: Final = Entry("version", "", "shows a version")
@@ -233,6 +234,9 @@ def _check_cluster(entry: Entry, words: Sequence[Word], at: int, seen: set[str],
 
 
 def _check_value(kind: Takes, word: Word, value: str, ground: Ground) -> None:
+    if kind is not Takes.NUMBER and value == word.text and ground.read_marker(ground.resolve(value) or value):
+        # A flag whose value is optional leaves the next word to be a path.
+        raise NotRoutine(f"`{value}` may be read as a sensitive path")
     match kind:
         case Takes.TEXT:
             return
@@ -242,6 +246,9 @@ def _check_value(kind: Takes, word: Word, value: str, ground: Ground) -> None:
         case Takes.WORD:
             if not _WORD.match(value) or word.glob:
                 raise NotRoutine(f"`{value}` is not a plain word")
+        case Takes.GLOB:
+            if not _SAFE_GLOB.match(value) or (value.rpartition(".")[2].lower() not in ENDINGS and value[:1] != "!"):
+                raise NotRoutine(f"`{value}` may stand for secret files")
         case Takes.READ:
             _check_path(value, ground, glob=word.glob)
         case _:
@@ -261,6 +268,8 @@ def _check_operands(entry: Entry, operands: list[Word], seen: set[str], ground: 
                 raise NotRoutine("a pattern of file names where text belongs")
         case Takes.NUMBER | Takes.WORD:
             for word in operands:
+                if word.text.startswith("-") and word.text not in entry.flags:
+                    raise NotRoutine(f"`{word.text}` of `{entry.program}` is not on the positive list")
                 _check_value(kind, word, word.text, ground)
         case Takes.READ:
             for word in operands:

@@ -177,3 +177,30 @@ def test_an_ordinary_ending_may_be_written(ending: str) -> None:
 @pytest.mark.parametrize("name", sorted(RUN_LATER))
 def test_what_runs_later_is_not_routine_to_write(name: str) -> None:
     assert class_of("write", f"src/{name}").danger.rank >= Danger.RULED.rank
+
+
+READS_CONTENT = {Takes.READ, Takes.REVISION, Takes.PATTERN_THEN_READ, Takes.PATTERN_THEN_TREE}
+
+
+@pytest.mark.parametrize(
+    "entry", [entry for entry in TABLE if entry.operands in READS_CONTENT], ids=lambda entry: entry.id
+)
+@pytest.mark.parametrize(
+    "secret", [".env", "./.env", "src/../.env", ".ENV", "HEAD:.env", ":.env", ".e*", "config/secrets.yaml"]
+)
+def test_no_entry_reads_a_secret(entry: Entry, secret: str) -> None:
+    for line in (f"{minimal(entry)} {secret}", f"{minimal(entry)} -- {secret}", f"{minimal(entry)} < {secret}"):
+        assert class_of("bash", line).danger.rank > Danger.ROUTINE.rank, line
+
+
+@pytest.mark.parametrize("entry", [entry for entry in TABLE if entry.valued], ids=lambda entry: entry.id)
+def test_a_flags_value_is_never_a_way_out(entry: Entry) -> None:
+    """A flag whose value is optional leaves the next word to be a path; one that takes a file may write it."""
+    lead = " ".join([entry.program, *entry.words])
+    for flag, kind in entry.valued.items():
+        values = [".env", "src/../.env"] if kind is not Takes.NAME else []
+        values += [] if kind is Takes.TEXT else ["/tmp/x", "../x", "x:/tmp/y", "@/etc/passwd"]
+        for value in values:
+            if flag in entry.flags or (kind is Takes.NAME and value[0] not in "/."):
+                continue
+            assert class_of("bash", f"{lead} {flag} {value}").danger.rank > Danger.ROUTINE.rank, (flag, value)
