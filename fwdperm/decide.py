@@ -11,7 +11,8 @@ command or a silent judge to an approval.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, assert_never
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, Protocol, assert_never
 
 from fwdperm.guard import assess
 from fwdperm.guard.classes import Assessment, Danger
@@ -20,7 +21,7 @@ from fwdperm.rules.chain import resolve_chain
 from fwdperm.rules.rule import Action, Finding, Rule
 from fwdperm.rules.surface import is_every
 from fwdperm.rules.settled import settle
-from fwdperm.units.breakdown import Breakdown, breakdown
+from fwdperm.units.breakdown import breakdown
 from fwdperm.wire.decision import Code, Decision, Outcome, RuleRef, Stage, UnitEvidence
 from fwdperm.wire.prompt import ReplyKind
 from fwdperm.wire.request import Facts
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from fwdperm.rules.ruleset import Ruleset
     from fwdperm.rules.unit import Unit
     from fwdperm.wire.request import Request
+
+_REMEMBERED_CHARS: Final = 2_000
+"""Characters of a text whose findings are remembered: what 512 of them take stays at a few megabytes."""
 
 JUDGE_REJECTION = "The automatic judge rejected this tool call as too dangerous. A person did not see it."
 """All an agent hears of the judge's reasons: a specific one would make the judge an oracle."""
@@ -195,24 +199,40 @@ class AskHuman:
 
 def weigh(request: Request, standing: Standing) -> Weighed:
     """Find what the rulesets and the guard say of every unit of a request. Decides nothing."""
-    parts: list[Breakdown] = []
-    guards: list[Assessment] = []
-    whole: list[Assessment] = []
-    for facts in _texts(request):
-        part = breakdown(facts)
-        worst, each = assess(facts, part, standing.surroundings)
-        parts.append(part)
-        guards.extend(each)
-        whole.append(worst)
-    found = [settle(part.units, [resolve_chain(standing.chain, unit) for unit in part.units]) for part in parts]
+    found = [_found(facts, standing.chain, standing.surroundings) for facts in _texts(request)]
     return Weighed(
         request=request,
-        units=tuple(unit for part in parts for unit in part.units),
+        units=tuple(unit for one in found for unit in one.units),
         findings=tuple(finding for one in found for finding in one.findings),
-        dangers=tuple(guards),
-        danger=max(whole, key=lambda assessment: assessment.danger.rank),
+        dangers=tuple(danger for one in found for danger in one.dangers),
+        danger=max((one.danger for one in found), key=lambda assessment: assessment.danger.rank),
         version=standing.version,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was found for one text of a request."""
+
+    units: tuple[Unit, ...]
+    findings: tuple[Finding, ...]
+    dangers: tuple[Assessment, ...]
+    danger: Assessment
+
+
+def _found(facts: Facts, chain: tuple[Ruleset, ...], surroundings: Surroundings) -> _Found:
+    """Find what is to be found for one text; short ones are remembered, because agents ask the same again and again."""
+    short = sum(map(len, facts.values)) <= _REMEMBERED_CHARS
+    return _look_up(facts, chain, surroundings) if short else _look_up.__wrapped__(facts, chain, surroundings)
+
+
+@lru_cache(maxsize=512)
+def _look_up(facts: Facts, chain: tuple[Ruleset, ...], surroundings: Surroundings) -> _Found:
+    """The same facts, rulesets and surroundings always give the same: everything here is pure."""
+    part = breakdown(facts)
+    danger, dangers = assess(facts, part, surroundings)
+    settled = settle(part.units, [resolve_chain(chain, unit) for unit in part.units])
+    return _Found(part.units, settled.findings, dangers, danger)
 
 
 def begin(request: Request, standing: Standing) -> Decided | AskJudge | AskHuman:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from fwdperm.wire.request import Request
 
 log = structlog.get_logger("fwdperm.serve")
+
+
+_RULESETS_KEPT: Final = 1_024
+"""Composed rulesets remembered between two reloads; a directory and an agent name that children claim make one each."""
 
 
 class Rulebook:
@@ -80,6 +84,7 @@ class Rulebook:
         self.memory: Memory | None = None
         self._has_judge = has_judge
         self._layers: dict[str, tuple[str, Layer]] = {}
+        self._rulesets: dict[tuple[str, str, str, bool, bool], Ruleset] = {}
         self._generation = -1
         self._surroundings = Surroundings()
         self._known: tuple[RecordedSession, ...] = ()
@@ -95,6 +100,7 @@ class Rulebook:
         A broken edit keeps the last good deny and ask: see `rules/store.py`. Settings that became wrong fall back to
         their defaults.
         """
+        self._rulesets.clear()
         for problem in self.files.reload():
             log.warning("ruleset.problem", problem=str(problem))
         if self.files.generation == self._generation:
@@ -117,6 +123,7 @@ class Rulebook:
         if (known, running) == (self._known, self._running):
             return
         self._known, self._running = known, running
+        self._rulesets.clear()
         self._sessions.record(known, running=running)
         self._layers = {name: kept for name, kept in self._layers.items() if self._sessions.known(name)}
         self._surround()
@@ -171,8 +178,19 @@ class Rulebook:
         return [(one.surface, one.pattern) for one in made]
 
     def _ruleset(self, place: Place, request: Request) -> Ruleset:
+        """Give the composed ruleset of one place; between two reloads (a second) without a look at the disk."""
         cwd = request.facts.cwd if request.facts else ""
         is_known = place.trusted and place.known is not None
+        own = place.session if place.known is not None and place.known.ruleset else ""
+        key = (cwd, place.agent, own, place.trusted, is_known)
+        kept = self._rulesets.get(key)
+        if kept is None:
+            if len(self._rulesets) >= _RULESETS_KEPT:
+                self._rulesets.clear()
+            kept = self._rulesets[key] = self._compose(place, cwd, is_known=is_known)
+        return kept
+
+    def _compose(self, place: Place, cwd: str, *, is_known: bool) -> Ruleset:
         return self.files.ruleset_for(
             cwd=cwd,
             home=self._home,
