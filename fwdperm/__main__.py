@@ -1,6 +1,6 @@
 """The program's first lines: send the words of a command line to where they are handled.
 
-Lives here: the choice between what runs once per question (`ask`: standard library only) and everything else
+Lives here: the choice between what runs once per question (`ask`, `hook`: standard library only) and everything else
 (`cli/`, which loads much more). Never here: an option.
 
 Also runs by path, without the `site` module (`python -I -S .../fwdperm/__main__.py ask ...`): the fastest start.
@@ -19,6 +19,10 @@ def main() -> int:
             from fwdperm.ask_command import main as ask  # noqa: PLC0415 - each command loads only what it needs
 
             return ask(arguments[1:])
+        case ["hook"]:
+            from fwdperm.agents.hook import main as hook  # noqa: PLC0415 - as above
+
+            return hook(arguments[1:])
         case _:
             from fwdperm.cli import main as everything_else  # noqa: PLC0415 - as above
 

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
         message: str
         suggest: Sequence[str]
         request_id: str | None
+        ancestors: Sequence[tuple[str, str]]
+        floor: str
         env: Mapping[str, str] | None
 
 
@@ -66,6 +68,8 @@ def ask(surface: str, value: str, **options: Unpack[Options]) -> Answer:
         message: The requester's own words; made from surface and value by default.
         suggest: Patterns to suggest for an *always*.
         request_id: An id to use instead of a random one. An id can be asked once.
+        ancestors: (session, agent name) from the parent upwards, for the chain that people are shown.
+        floor: Why a person must look, in words; empty when the facts show everything.
         env: The environment to read instead of this process's.
 
     Returns:
@@ -127,6 +131,8 @@ def _exchange(  # noqa: PLR0913 - `ask`'s arguments
     message: str = "",
     suggest: Sequence[str] = (),
     request_id: str | None = None,
+    ancestors: Sequence[tuple[str, str]] = (),
+    floor: str = "",
     env: Mapping[str, str] | None = None,
 ) -> Exchange:
     env = os.environ if env is None else env
@@ -147,6 +153,8 @@ def _exchange(  # noqa: PLR0913 - `ask`'s arguments
         tool_input=tool_input,
         message=message,
         suggest=suggest,
+        ancestors=ancestors,
+        floor=floor,
     )
     return Exchange(
         question, root=places.find_root(env, explicit=root), trusted=places.is_own_choice(env, explicit=root)

@@ -81,6 +81,8 @@ def state_question(  # noqa: PLR0913 - one argument per field that crosses the w
     tool_input: Mapping[str, Any] | None = None,
     message: str = "",
     suggest: Sequence[str] = (),
+    ancestors: Sequence[tuple[str, str]] = (),
+    floor: str = "",
 ) -> Question:
     """Compose one request.
 
@@ -101,6 +103,8 @@ def state_question(  # noqa: PLR0913 - one argument per field that crosses the w
         tool_input: The tool's input; None for none.
         message: Its own words about it; made from surface and value when empty.
         suggest: Patterns it suggests for an *always*.
+        ancestors: (session, agent name) from its inbox's session upwards, as far as it knows.
+        floor: Why a person must look, in words; empty when the facts show everything.
 
     Raises:
         ChildError: For something no serving side would take: empty or overlong, no UTF-8, no absolute cwd, a wait out
@@ -115,6 +119,8 @@ def state_question(  # noqa: PLR0913 - one argument per field that crosses the w
         "home": home,
         "principal": {"sessionId": session, "agentName": agent},
     }
+    if floor:
+        intent["floor"] = floor
     if surface in PATH_SURFACES:
         folds = _folds_case(str(intent["boundaryValue"]))
         if folds is not None:
@@ -136,6 +142,8 @@ def state_question(  # noqa: PLR0913 - one argument per field that crosses the w
         "deadlineMs": now_ms + int(wait_s * 1000),
         "route": [],
     }
+    if ancestors:
+        request["ancestors"] = [{"sessionId": one, "agentName": name} for one, name in ancestors[: settings.ROUTE_HOPS]]
     if suggest:
         request["sessionApproval"] = {"grants": [{"surface": surface, "pattern": pattern} for pattern in suggest]}
     request.update({key: text for key, text in (("turnId", turn), ("toolName", tool)) if text})

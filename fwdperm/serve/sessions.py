@@ -8,6 +8,7 @@ ancestors; they never add an allow. Never here: a ruleset, a file.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.settings import ROUTE_HOPS
@@ -62,7 +63,9 @@ class Sessions:
         self._running = frozenset(running)
 
     def see(self, request: Request) -> bool:
-        """Take the edge a request claims: its session asks in this inbox. The first claim for a session stays.
+        """Take the edges a request claims: its session asks in this inbox, and what it says of those above it.
+
+        The first claim for a session stays.
 
         Returns:
             True when the edge is new, so that it is worth recording.
@@ -70,6 +73,11 @@ class Sessions:
         is_new = request.session not in self._known and request.session not in self._claimed
         if request.session != request.inbox:
             self.claim(request.session, request.inbox, agent=request.agent)
+        above = request.ancestors
+        if above and above[0][0] == request.inbox:
+            for (child, agent), (parent, _) in pairwise(above):
+                if child != parent:
+                    self.claim(child, parent, agent=agent)
         return is_new and request.session != request.inbox
 
     def claim(self, session: str, parent: str, *, agent: str = "") -> None:

@@ -69,6 +69,7 @@ class Request:
         wait_ms: How long the requester says it will wait from then; 0 when it did not say.
         suggestions: What the requester suggests for an *always*.
         route: Sessions it already passed through, nearest requester first (claims).
+        ancestors: (session, agent name) from the inbox's session upwards, as the requester knows them (claims).
         turn: The requester's turn, for session rules; empty when it did not say.
         tool: The tool's name.
         tool_input: The tool's input as the requester summarised it.
@@ -91,6 +92,7 @@ class Request:
     wait_ms: int = 0
     suggestions: tuple[Suggestion, ...] = ()
     route: tuple[str, ...] = ()
+    ancestors: tuple[tuple[str, str], ...] = ()
     turn: str = ""
     tool: str = ""
     tool_input: dict[str, Any] = field(default_factory=dict, hash=False)

@@ -82,6 +82,7 @@ class RequestFile(_Wire):
     access_intent: dict[str, Any] | None = None
     deadline_ms: int | float | None = None
     route: list[str] | None = None
+    ancestors: list[Any] | None = None
     turn_id: str | None = None
     tool_name: str | None = None
     tool_input: dict[str, Any] | None = None
@@ -133,6 +134,7 @@ def read_request(data: bytes, *, stem: str, inbox: str) -> Request:
         wait_ms=_wait_ms(wire),
         suggestions=_suggestions(wire.session_approval),
         route=tuple(wire.route or ())[:ROUTE_HOPS],
+        ancestors=_ancestors(wire.ancestors),
         turn=(wire.turn_id or "")[:NAME_CHARS],
         tool=(wire.tool_name or "")[:NAME_CHARS],
         tool_input=wire.tool_input or {},
@@ -220,6 +222,18 @@ def _suggestions(approval: dict[str, Any] | None) -> tuple[Suggestion, ...]:
     if read.grants is not None:
         return tuple(Suggestion(grant.surface, grant.pattern) for grant in read.grants[:VALUES])
     return tuple(Suggestion(read.surface or "", pattern) for pattern in (read.patterns or ())[:VALUES])
+
+
+def _ancestors(raw: list[Any] | None) -> tuple[tuple[str, str], ...]:
+    """Read the claimed chain above the inbox as far as it is well-formed; it only draws the tree and adds denials."""
+    found: list[tuple[str, str]] = []
+    for item in (raw or ())[:ROUTE_HOPS]:
+        session = item.get("sessionId") if isinstance(item, dict) else None
+        name = item.get("agentName") if isinstance(item, dict) else None
+        if not isinstance(session, str) or not 0 < len(session.strip()) <= NAME_CHARS:
+            break
+        found.append((session, name if isinstance(name, str) and len(name) <= NAME_CHARS else ""))
+    return tuple(found)
 
 
 def _wait_ms(wire: RequestFile) -> int:

@@ -1,0 +1,77 @@
+"""Claude Code's dialect, and that of programs with the same hooks: its event in, its words out.
+
+Lives here: which events ask and which hand a note over, their fields, the shapes of the answers. Pure.
+Never here: asking, files. Standard library only.
+
+`PermissionRequest` names no tool-use id, so a call is known by a digest of its input here and in `PostToolUse`.
+"""
+
+from __future__ import annotations
+
+from fwdperm.agents.event import BadEvent, Event, needed_object, needed_text, text_of
+from fwdperm.agents.summary import digest_of_input
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, Final
+
+NAME: Final = "claude"
+ASKS: Final = frozenset({"PermissionRequest", "PreToolUse"})
+"""Events that are answered with a decision."""
+NOTES: Final = frozenset({"PostToolUse"})
+"""Events in which a note on an approval is handed over."""
+
+
+def read(event: str, raw: Mapping[str, Any]) -> Event:
+    """Read an event.
+
+    Args:
+        event: Its name, from the command line.
+        raw: What the agent wrote.
+
+    Raises:
+        BadEvent: It is of another kind, or lacks what every version had.
+    """
+    said = text_of(raw, "hook_event_name")
+    if said and said != event:
+        raise BadEvent(f"the event says it is `{said[:40]}`, the command line `{event[:40]}`")
+    tool, tool_input = needed_text(raw, "tool_name"), needed_object(raw, "tool_input")
+    return Event(
+        session=needed_text(raw, "session_id"),
+        agent_id=text_of(raw, "agent_id"),
+        agent=text_of(raw, "agent_type"),
+        transcript=text_of(raw, "transcript_path"),
+        cwd=text_of(raw, "cwd"),
+        turn=text_of(raw, "prompt_id") or text_of(raw, "turn_id"),
+        tool=tool,
+        tool_input=tool_input,
+        call=digest_of_input(tool, tool_input),
+    )
+
+
+def allowed(event: str, *, note: str) -> dict[str, Any]:
+    """Say yes; a note goes along where the event has room for one."""
+    if event == "PreToolUse":
+        body = {"hookEventName": event, "permissionDecision": "allow"}
+        return {"hookSpecificOutput": body | ({"additionalContext": note} if note else {})}
+    return {"hookSpecificOutput": {"hookEventName": event, "decision": {"behavior": "allow"}}}
+
+
+def carries_note(event: str) -> bool:
+    """Say whether `allowed` hands a note over itself, so that it need not be left for later."""
+    return event == "PreToolUse"
+
+
+def denied(event: str, reason: str) -> dict[str, Any]:
+    """Say no; the reason reaches the model. An event that is not known is told no in every way there is."""
+    if event == "PreToolUse":
+        said = {"hookEventName": event, "permissionDecision": "deny", "permissionDecisionReason": reason}
+        return {"hookSpecificOutput": said}
+    refusal = {"hookSpecificOutput": {"hookEventName": event, "decision": {"behavior": "deny", "message": reason}}}
+    return refusal if event in ASKS else {"decision": "block", "reason": reason, **refusal}
+
+
+def noted(event: str, note: str) -> dict[str, Any]:
+    """Hand a note over to the model."""
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": note}}

@@ -1,0 +1,49 @@
+"""Gemini CLI's dialect: one event before each tool, answered with a decision.
+
+Lives here: its events, their fields, the shapes of the answers. Pure. Never here: asking, files.
+Standard library only.
+
+It runs the tool when its hook fails or is late, and says nothing of subagents.
+"""
+
+from __future__ import annotations
+
+from fwdperm.agents import claude
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, Final
+
+    from fwdperm.agents.event import Event
+
+NAME: Final = "gemini"
+ASKS: Final = frozenset({"BeforeTool"})
+NOTES: Final = frozenset({"AfterTool"})
+
+
+def read(event: str, raw: Mapping[str, Any]) -> Event:
+    """Read an event; see `claude.read`."""
+    return claude.read(event, raw)
+
+
+def allowed(event: str, *, note: str) -> dict[str, Any]:
+    """Say yes."""
+    del event, note
+    return {"decision": "allow"}
+
+
+def carries_note(event: str) -> bool:
+    """Say whether `allowed` hands a note over itself."""
+    return not event
+
+
+def denied(event: str, reason: str) -> dict[str, Any]:
+    """Say no; the reason reaches the model."""
+    del event
+    return {"decision": "deny", "reason": reason}
+
+
+def noted(event: str, note: str) -> dict[str, Any]:
+    """Hand a note over to the model."""
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": note}}
