@@ -199,7 +199,7 @@ def test_a_flags_value_is_never_a_way_out(entry: Entry) -> None:
     lead = " ".join([entry.program, *entry.words])
     for flag, kind in entry.valued.items():
         values = [".env", "src/../.env"] if kind is not Takes.NAME else []
-        values += [] if kind is Takes.TEXT else ["/tmp/x", "../x", "x:/tmp/y", "@/etc/passwd"]
+        values += [] if kind is Takes.TEXT else ["/elsewhere/x", "../x", "x:/tmp/y", "@/etc/passwd"]
         for value in values:
             if flag in entry.flags or (kind is Takes.NAME and value[0] not in "/."):
                 continue
