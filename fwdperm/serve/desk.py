@@ -304,13 +304,24 @@ class Desk:
     # -- what goes out -----------------------------------------------------------------------------------------
 
     def flush(self) -> None:
-        """Make every record durable, then publish, then remove the requests, then tell the seat and the judge."""
+        """Make every record durable, then publish, then remove the requests, then tell the seat and the judge.
+
+        What the records taught is known only then: everything that waits is decided anew, and goes out the same way.
+        """
+        self._flush()
+        if self._teaching.committed():
+            self.reconsider()
+            self._flush()
+
+    def _flush(self) -> None:
+        """Record and publish once."""
         out, self._outbox = self._outbox, []
         try:
             self._journal.commit()
         except JournalFailed as failure:
             log.error("journal.failed", reason=str(failure))  # noqa: TRY400 - the reason is all there is to know
             self._journal.discard()
+            self._teaching.dropped()
             out = [self._without_record(one) for one in out]
             self._unrecorded += [one for one in out if one.decision.code is not Code.REPLAYED]
         for one in out:
