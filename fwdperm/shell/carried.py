@@ -97,7 +97,7 @@ class _Options:
         return next((word for name, word in self.values if name in names), None)
 
 
-def unwrap(words: Sequence[Word]) -> Unwrapped | None:
+def unwrap(words: Sequence[Word]) -> Unwrapped | None:  # noqa: C901, PLR0912 - one arm per style
     """Read what a command runs by its arguments.
 
     Args:
@@ -350,7 +350,7 @@ def _coded(result: Unwrapped, row: Wrapper, given: Sequence[Word]) -> None:
         result.reads_stdin = True
 
 
-def _shell(result: Unwrapped, words: Sequence[Word]) -> None:
+def _shell(result: Unwrapped, words: Sequence[Word]) -> None:  # noqa: C901, PLR0912 - one arm per kind of option
     at, has_code, from_stdin = 1, False, False
     while at < len(words):
         text = words[at].text
@@ -397,7 +397,7 @@ def _script(result: Unwrapped, word: Word) -> None:
 
 
 def _sourced(base: str, words: Sequence[Word]) -> Unwrapped | None:
-    if len(words) < 2 or (words[1].known and not _STDIN_PATHS.fullmatch(words[1].text)):
+    if not words[1:] or (words[1].known and not _STDIN_PATHS.fullmatch(words[1].text)):
         return None
     result = Unwrapped(base)
     _script(result, words[1])

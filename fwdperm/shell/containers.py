@@ -8,190 +8,41 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from fwdperm.shell.words import read_word
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fwdperm.shell.command import Word
 
-_GLOBAL_VALUED: Final = frozenset(
-    [
-        "-c",
-        "--context",
-        "--config",
-        "-H",
-        "--host",
-        "-l",
-        "--log-level",
-        "--tlscacert",
-        "--tlscert",
-        "--tlskey",
-        "-f",
-        "--file",
-        "-p",
-        "--project-name",
-        "--profile",
-        "--env-file",
-        "--project-directory",
-        "--ansi",
-        "--parallel",
-        "--namespace",
-        "-n",
-        "--address",
-        "--connection",
-        "--url",
-        "--identity",
-        "--root",
-        "--runroot",
-        "--storage-driver",
-        "--cluster",
-        "--user",
-        "--kubeconfig",
-        "-s",
-        "--server",
-        "--token",
-        "--as",
-        "--as-group",
-        "--request-timeout",
-        "--cache-dir",
-    ]
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_GLOBAL_VALUED: Final = _set(
+    "-c --context --config -H --host -l --log-level --tlscacert --tlscert --tlskey -f --file -p --project-name "
+    "--profile --env-file --project-directory --ansi --parallel --namespace -n --address --connection --url "
+    "--identity --root --runroot --storage-driver --cluster --user --kubeconfig -s --server --token --as "
+    "--as-group --request-timeout --cache-dir"
 )
 """Options before the subcommand that take the next word."""
 
-_RUN_FLAGS: Final = frozenset(
-    [
-        "d",
-        "i",
-        "t",
-        "P",
-        "q",
-        "rm",
-        "detach",
-        "interactive",
-        "tty",
-        "privileged",
-        "init",
-        "read-only",
-        "publish-all",
-        "no-healthcheck",
-        "oom-kill-disable",
-        "quiet",
-        "disable-content-trust",
-        "sig-proxy",
-        "T",
-        "no-deps",
-        "service-ports",
-        "use-aliases",
-        "build",
-        "remove-orphans",
-        "no-TTY",
-        "replace",
-        "tls-verify",
-        "no-tty",
-    ]
+_RUN_FLAGS: Final = _set(
+    "d i t P q rm detach interactive tty privileged init read-only publish-all no-healthcheck oom-kill-disable "
+    "quiet disable-content-trust sig-proxy T no-deps service-ports use-aliases build remove-orphans no-TTY "
+    "replace tls-verify no-tty"
 )
-_RUN_VALUED: Final = frozenset(
-    [
-        "a",
-        "c",
-        "e",
-        "h",
-        "l",
-        "m",
-        "p",
-        "u",
-        "v",
-        "w",
-        "n",
-        "add-host",
-        "annotation",
-        "attach",
-        "blkio-weight",
-        "cap-add",
-        "cap-drop",
-        "cgroup-parent",
-        "cgroupns",
-        "cidfile",
-        "cpu-period",
-        "cpu-quota",
-        "cpu-rt-period",
-        "cpu-rt-runtime",
-        "cpu-shares",
-        "cpus",
-        "cpuset-cpus",
-        "cpuset-mems",
-        "detach-keys",
-        "device",
-        "device-cgroup-rule",
-        "dns",
-        "dns-option",
-        "dns-search",
-        "domainname",
-        "entrypoint",
-        "env",
-        "env-file",
-        "expose",
-        "gpus",
-        "group-add",
-        "health-cmd",
-        "health-interval",
-        "health-retries",
-        "health-start-period",
-        "health-timeout",
-        "hostname",
-        "index",
-        "ip",
-        "ip6",
-        "ipc",
-        "isolation",
-        "label",
-        "label-file",
-        "link",
-        "log-driver",
-        "log-opt",
-        "mac-address",
-        "memory",
-        "memory-reservation",
-        "memory-swap",
-        "memory-swappiness",
-        "mount",
-        "name",
-        "net",
-        "network",
-        "network-alias",
-        "oom-score-adj",
-        "pid",
-        "pids-limit",
-        "platform",
-        "publish",
-        "pull",
-        "restart",
-        "runtime",
-        "security-opt",
-        "shm-size",
-        "stop-signal",
-        "stop-timeout",
-        "storage-opt",
-        "sysctl",
-        "tmpfs",
-        "ulimit",
-        "user",
-        "userns",
-        "uts",
-        "volume",
-        "volume-driver",
-        "volumes-from",
-        "workdir",
-        "userns",
-        "pod",
-        "arch",
-        "os",
-        "variant",
-        "secret",
-        "container",
-        "namespace",
-        "filename",
-        "pod-running-timeout",
-    ]
+_RUN_VALUED: Final = _set(
+    "a c e h l m p u v w n add-host annotation attach blkio-weight cap-add cap-drop cgroup-parent cgroupns "
+    "cidfile cpu-period cpu-quota cpu-rt-period cpu-rt-runtime cpu-shares cpus cpuset-cpus cpuset-mems "
+    "detach-keys device device-cgroup-rule dns dns-option dns-search domainname entrypoint env env-file expose gpus "
+    "group-add health-cmd health-interval health-retries health-start-period health-timeout hostname index ip ip6 "
+    "ipc isolation label label-file link log-driver log-opt mac-address memory memory-reservation memory-swap "
+    "memory-swappiness mount name net network network-alias oom-score-adj pid pids-limit platform publish pull "
+    "restart runtime security-opt shm-size stop-signal stop-timeout storage-opt sysctl tmpfs ulimit user userns "
+    "uts volume volume-driver volumes-from workdir userns pod arch os variant secret container namespace filename "
+    "pod-running-timeout"
 )
 _VERBS: Final = frozenset({"exec", "run"})
 _GROUPS: Final = frozenset({"compose", "container"})
@@ -290,8 +141,6 @@ def _short(letters: str) -> tuple[bool, bool]:
 
 
 def _attached_entry(words: Sequence[Word]) -> Word | None:
-    from fwdperm.shell.words import read_word
-
     for word in words:
         if word.text.startswith("--entrypoint="):
             return read_word(word.text.partition("=")[2])

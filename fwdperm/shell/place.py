@@ -68,6 +68,7 @@ def change_directory(words: tuple[Word, ...], place: Place) -> None:
 
 
 def joined(cwd: str, target: str) -> str:
+    """Give the directory that `target` is from `cwd`, as typed; `?` when that cannot be known."""
     if target.startswith(("/", "~")) or not cwd:
         return target
     return "?" if cwd == "?" or target == "?" else f"{cwd.rstrip('/')}/{target}"

@@ -54,6 +54,7 @@ class Recorder(ABC):
         """Visit one node."""
 
     def run(self) -> None:
+        """Visit until nothing is left."""
         stack = self.stack
         while stack:
             step, what, place = stack.pop()
@@ -66,15 +67,18 @@ class Recorder(ABC):
         self.later([(self.visit, root, place._replace(source=source)) for root, source in trees.roots])
 
     def later(self, steps: Sequence[tuple[Callable[..., None], object, Place]]) -> None:
+        """Visit these next, in this order."""
         self.stack.extend(reversed(steps))
 
     def deeper(self, place: Place, *, stands: Stands) -> Place | None:
+        """Give the place one level down; None, and an opaque line, when that is too deep."""
         if place.depth >= _DEPTH:
             self.opaque = self.opaque or _TOO_DEEP
             return None
         return place._replace(depth=place.depth + 1, stands=stands)
 
     def embedded(self, codes: Sequence[str], place: Place) -> None:
+        """Parse code that the grammar left as text."""
         inner = place._replace(stands=Stands.SUBSTITUTION, tail=EMPTY_TAIL, wrapped_by="")
         self.later([(self.code, Carried(code=code), inner) for code in codes])
 

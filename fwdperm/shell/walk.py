@@ -1,7 +1,7 @@
 """From a command line to the commands it would run.
 
-Lives here: `parse_line` and what each kind of node means. Pure. Never here: the parser (`grammar.py`), what is done with
-a command once found (`recording.py`), what a command means for a rule.
+Lives here: `parse_line` and what each kind of node means. Pure. Never here: the parser (`grammar.py`), what is done
+with a command once found (`recording.py`), what a command means for a rule.
 
 The walk keeps its own stack, so nesting cannot exhaust Python's; what is nested too deeply makes the line opaque.
 Never raises; whatever cannot be understood makes the line or a command opaque, and opaque things ask.
@@ -266,7 +266,7 @@ class _Walker(Recorder):
         index = self.record((), prefixes, place, raw=place.source.cut(node.start_byte, node.end_byte), tail=place.tail)
         self.descend(nodes, place, index)
 
-    def command(self, node: Node, place: Place) -> None:
+    def command(self, node: Node, place: Place) -> None:  # noqa: C901, PLR0912 - one arm per kind of child
         """Record a simple command and visit what its words substitute."""
         source = place.source
         prefixes: list[tuple[str, Word]] = []

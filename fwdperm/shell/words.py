@@ -136,16 +136,8 @@ class _Reader:
                 out.append(raw[self.at : found.start()])
             self.at = found.start()
             self._special(raw[self.at])
-        if (
-            self.known
-            and "{" in raw
-            and not self.quoted
-            and _BRACES.search(raw)
-            or self.known
-            and "{" in raw
-            and self.quoted
-            and ("," in raw or ".." in raw)
-            and _has_bare_brace(raw)
+        if (self.known and "{" in raw and not self.quoted and _BRACES.search(raw)) or (
+            self.known and "{" in raw and self.quoted and ("," in raw or ".." in raw) and _has_bare_brace(raw)
         ):
             self.known = False
 

@@ -267,8 +267,8 @@ WRAPPERS: Final[dict[str, Wrapper]] = {
         valued="abeEIoOpPsSuUX",
         long=_set(
             "follow-forks output-append-mode output-separately quiet silent summary summary-only debug help version "
-            "relative-timestamps absolute-timestamps syscall-times stack-trace strings-in-hex decode-fds successful-only "
-            "failed-only seccomp-bpf"
+            "relative-timestamps absolute-timestamps syscall-times stack-trace strings-in-hex decode-fds "
+            "successful-only failed-only seccomp-bpf"
         ),
         long_valued=_set("attach env expr interruptible output detach-on trace-path string-limit summary-sort-by user"),
         idle=_set("p attach"),
@@ -314,7 +314,8 @@ WRAPPERS: Final[dict[str, Wrapper]] = {
             "same-dir send-sighup slice-inherit"
         )
         | _COMMON,
-        long_valued=_set("unit property description slice uid gid nice working-directory setenv on-active host machine"),
+        long_valued=_set("unit property description slice uid gid nice working-directory setenv "
+            "on-active host machine"),
         chdir=_set("working-directory"),
     ),
 }  # fmt: skip

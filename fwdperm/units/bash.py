@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fwdperm.wire.request import Facts
 
 _NAIVE: Final = re.compile(r"[;&|\n(){}`]+|\$\(")
+_QUOTES: Final = re.compile(r"[\\'\"]")
 _LEADS: Final = re.compile(r"(?:\s*(?:if|then|else|elif|do|while|until|time|!|[{(])\s)*\s*")
 _EMPTY: Final = "it is empty"
 _UNKNOWN_TARGET: Final = "the file it writes is not known"
@@ -115,9 +116,10 @@ class _Units:
         """Give the unit of a line that cannot be parsed: ask, but let deny look at its pieces."""
         text = command.raw
         pieces = [fold(_LEADS.sub("", piece, count=1)) for piece in _NAIVE.split(text)]
+        pieces += [_QUOTES.sub("", piece) for piece in pieces]
         return Unit(
             "bash",
-            (fold(text),),
+            (fold(text) or text,),
             tuple(dict.fromkeys(piece for piece in pieces if piece)),
             opaque=command.opaque,
             stands="line",
@@ -230,7 +232,7 @@ class _Units:
         )
         self._outside(real, names.absolute, names.strict, index=index, remote=False)
 
-    def _outside(
+    def _outside(  # noqa: PLR0913 - a path's names belong together
         self, text: str, absolute: str, strict: tuple[str, ...], *, index: int, remote: bool, glob: bool = False
     ) -> None:
         """Add the auxiliary unit of a path outside of the working directory."""

@@ -1,6 +1,7 @@
 """Names of one path: as a rule may spell it.
 
-Lives here: `PathNames`, `name_path`. Lexical only: no look at a disk. Never here: which words are paths (`operands.py`).
+Lives here: `PathNames`, `name_path`. Lexical only: no look at a disk. Never here: which words are paths
+(`operands.py`).
 """
 
 from __future__ import annotations

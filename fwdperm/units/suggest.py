@@ -2,9 +2,9 @@
 
 Lives here: `suggest` and the table of how many words make a command. Pure. Never here: recording it (`memory/`).
 
-Each pattern matches its own request, stars of the request are literal in it, and a wildcard stands only where the request
-had something more to say: `git status` is recorded as it is, `git checkout main` as `git checkout *`. Whatever is wrapped
-or cannot be known is recorded word for word, or not at all.
+Each pattern matches its own request, stars of the request are literal in it, and a wildcard stands only where the
+request had something more to say: `git status` is recorded as it is, `git checkout main` as `git checkout *`. Whatever
+is wrapped or cannot be known is recorded word for word, or not at all.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ ARITIES: Final[dict[tuple[str, ...], int]] = {
     ),
     **_arities(
         3,
-        "git stash list; git stash show; git stash push; git stash pop; git worktree list; git worktree add; git remote; "
-        "npm run; pnpm run; yarn run; bun run; uv pip; docker compose up; docker compose down; docker compose ps; "
+        "git stash list; git stash show; git stash push; git stash pop; git worktree list; git worktree add; "
+        "git remote; npm run; pnpm run; yarn run; bun run; uv pip; docker compose up; docker compose down; docker compose ps; "
         "docker compose logs; docker compose build; docker image ls; docker container ls; gh pr; gh issue; gh run; "
         "gh repo; gh release; gh workflow; cargo run; python -m; python3 -m; aws s3 ls",
     ),
@@ -152,9 +152,13 @@ def _of_path(unit: Unit, *, facts: Facts) -> Iterator[str]:
     parent = dirname(absolute)
     near = parent.strip("/").count("/") + 1 < _SHALLOW
     private = any(part.startswith(".") for part in parent.split("/"))
-    if near or private or unit.glob or parent in (facts.cwd.rstrip("/"), facts.home.rstrip("/")):
-        yield escape(absolute)
-    elif facts.home and facts.home.startswith(f"{parent}/"):
+    if (
+        near
+        or private
+        or unit.glob
+        or parent in (facts.cwd.rstrip("/"), facts.home.rstrip("/"))
+        or (facts.home and facts.home.startswith(f"{parent}/"))
+    ):
         yield escape(absolute)
     else:
         yield f"{escape(parent)}/*"

@@ -259,7 +259,7 @@ def test_an_unknown_option_makes_the_wrapper_opaque_and_the_command_is_still_fou
 )
 def test_what_cannot_be_known_is_opaque(line: str) -> None:
     parsed = parse_line(line)
-    known = line in ("ls | xargs",)
+    known = line == "ls | xargs"
     assert bool(parsed.opaque or any(c.opaque for c in parsed.commands)) is not known
 
 
@@ -372,7 +372,7 @@ def test_variables_that_change_what_runs_are_never_harmless(name: str) -> None:
 
 def test_standard_directories_count_and_others_do_not() -> None:
     assert standard_base("/usr/bin/git") == "git"
-    assert [standard_base(p) for p in ("./git", "/tmp/git", "git", "/usr/bin/../x/git", "/usr/bin//git")] == [""] * 5
+    assert [standard_base(p) for p in ("./git", "/srv/git", "git", "/usr/bin/../x/git", "/usr/bin//git")] == [""] * 5
 
 
 FRONTS = [
