@@ -136,7 +136,8 @@ def unwrap(words: Sequence[Word]) -> Unwrapped | None:  # noqa: C901, PLR0912 - 
         case _:
             assert_never(row.style)
     if base in HARMLESS_WRAPPERS and (program == base or standard_base(program)) and not result.opaque:
-        result.harmless = _is_harmless(base, words)
+        own = words[: len(words) - len(result.carried[0].words)] if result.carried else words
+        result.harmless = all(word.known for word in own) and _is_harmless(base, words)
     return result
 
 

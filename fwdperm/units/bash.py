@@ -48,7 +48,7 @@ def bash_units(facts: Facts) -> tuple[tuple[Unit, ...], Line]:
 class _Units:
     """One pass over the commands of a line."""
 
-    __slots__ = ("canonical", "facts", "line", "places", "seen", "units")
+    __slots__ = ("canonical", "facts", "line", "places", "seen", "units", "wrapping")
 
     def __init__(self, facts: Facts, line: Line) -> None:
         self.facts = facts
@@ -57,6 +57,7 @@ class _Units:
         self.places: list[int] = []
         self.canonical = dict(facts.canonical_operands)
         self.seen: set[tuple[str, str, int]] = set()
+        self.wrapping = {one.carrier for one in line.commands if one.wrapped_by}
 
     def all(self) -> tuple[Unit, ...]:
         """Make every unit."""
@@ -88,7 +89,7 @@ class _Units:
             self.places.append(carrier)
             return
         texts = command_texts(command, home=self.facts.home)
-        runs_inside = command.harmless and self._wraps(index)
+        runs_inside = command.harmless and index in self.wrapping
         self.places.append(len(self.units))
         self.units.append(
             Unit(
@@ -104,12 +105,6 @@ class _Units:
                 aside=runs_inside,
                 command=index,
             )
-        )
-
-    def _wraps(self, index: int) -> bool:
-        commands = self.line.commands
-        return (
-            index + 1 < len(commands) and commands[index + 1].carrier == index and bool(commands[index + 1].wrapped_by)
         )
 
     def _unparsed(self, command: Command) -> Unit:

@@ -64,7 +64,8 @@ ARITIES: Final[dict[tuple[str, ...], int]] = {
     **_arities(
         3,
         "git stash list; git stash show; git stash push; git stash pop; git worktree list; git worktree add; "
-        "git remote; npm run; pnpm run; yarn run; bun run; uv pip; docker compose up; docker compose down; docker compose ps; "
+        "git remote; "
+        "npm run; pnpm run; yarn run; bun run; uv pip; docker compose up; docker compose down; docker compose ps; "
         "docker compose logs; docker compose build; docker image ls; docker container ls; gh pr; gh issue; gh run; "
         "gh repo; gh release; gh workflow; cargo run; python -m; python3 -m; aws s3 ls",
     ),
