@@ -48,8 +48,8 @@ _SECRET_WORDS: Final = frozenset(
     {
         "password", "passwd", "passphrase", "passcode", "pass", "pw", "pwd", "pgpassword", "secret", "secrets", "token",
         "tokens", "apikey", "auth", "authorization", "credential", "credentials", "cred", "creds", "cookie", "bearer",
-        "privatekey", "accesskey", "secretkey", "authtoken", "accesstoken", "pat", "otp", "pin", "dsn", "signature", "sig",
-        "xoauth", "jwt", "sessionid", "csrftoken",
+        "privatekey", "accesskey", "secretkey", "authtoken", "accesstoken", "pat", "otp", "pin", "dsn", "signature",
+        "sig", "xoauth", "jwt", "sessionid", "csrftoken",
     }
 )  # fmt: skip
 """A name with one of these among its words names a secret."""

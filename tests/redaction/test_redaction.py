@@ -117,8 +117,8 @@ def test_what_is_unsure_is_cut_to_its_end_where_its_beginning_is_known() -> None
 PIECES = st.sampled_from(
     [
         "password", "token", "--api-key", "=", ":", " ", '"', "'", "\\", "\n", "$X", MARK, "[", "]", RANDOM, "://", "@",
-        "a:b", "-u ", "Bearer ", "-----BEGIN X-----", "-----END X-----", "eyJaaaaaaaaa.bbbbb", "ghp_" + "a1" * 10, "x", "_",
-        "-", ".",
+        "a:b", "-u ", "Bearer ", "-----BEGIN X-----", "-----END X-----", "eyJaaaaaaaaa.bbbbb", "ghp_" + "a1" * 10, "x",
+        "_", "-", ".",
     ]
 )  # fmt: skip
 

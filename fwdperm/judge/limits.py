@@ -1,0 +1,162 @@
+"""What keeps a judge from costing more than it saves: breaker, budget, and the run of its own rejections.
+
+Lives here: `Breaker`, `Budget`, `Rejections`. Pure: the time is an argument, in seconds that never jump.
+Never here: a call, waiting.
+
+Each of them fails towards silence: then the human is asked.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from fwdperm.judge.verdict import Code
+
+IN_A_ROW: Final = 3
+"""Outages in a row that open the breaker."""
+OPEN_S: Final = 30.0
+"""Seconds it stays open before one probe is let through."""
+HOUR_S: Final = 3600.0
+REJECTS_IN_A_ROW: Final = 3
+"""Rejections in a row after which a person sees what the same requester asks next."""
+REJECTS: Final = 10
+"""Rejections among the last `REJECTS_OF` that do the same."""
+REJECTS_OF: Final = 50
+_REQUESTERS: Final = 4_096
+"""Requesters whose rejections are remembered; the longest silent one is forgotten first."""
+
+OUTAGES: Final = frozenset(
+    {Code.TIMEOUT, Code.CONNECTION, Code.RATE_LIMITED, Code.OVERLOADED, Code.SERVER, Code.NOT_A_MESSAGE, Code.INTERNAL}
+)
+"""Silences that say that the service fails, not this one request."""
+LASTING: Final = frozenset({Code.AUTH, Code.BAD_REQUEST})
+"""Silences that only an operator mends: the breaker stays open until the configuration is read again."""
+
+
+class State(StrEnum):
+    """Where the breaker stands."""
+
+    CLOSED = "closed"
+    OPEN = "open"
+    PROBING = "probing"
+    LASTING = "open until the configuration is read again"
+
+
+@dataclass(slots=True)
+class Breaker:
+    """Lets calls through while the service answers."""
+
+    state: State = State.CLOSED
+    cause: str = ""
+    _failures: int = 0
+    _until: float = 0.0
+
+    def lets_through(self, now: float) -> bool:
+        """Say whether a call may be made now; after the pause exactly one caller hears yes, and must report back."""
+        if self.state is State.CLOSED:
+            return True
+        if self.state is State.OPEN and now >= self._until:
+            self.state = State.PROBING
+            return True
+        return False
+
+    def report(self, code: Code | None, now: float) -> None:
+        """Take how a call ended: None for an answer, whatever the answer was."""
+        if self.state is State.LASTING:
+            return
+        if code in LASTING:
+            self.state, self.cause = State.LASTING, str(code)
+        elif code in OUTAGES:
+            self._failures += 1
+            if self.state is State.PROBING or self._failures >= IN_A_ROW:
+                self.state, self.cause, self._until = State.OPEN, str(code), now + OPEN_S
+        else:
+            self.state, self.cause, self._failures = State.CLOSED, "", 0
+
+    def give_up(self, now: float) -> None:
+        """Take that a call was given up before it ended: nothing is known, and a probe must not be lost."""
+        if self.state is State.PROBING:
+            self.state, self._until = State.OPEN, now
+
+    def reset(self) -> None:
+        """Close it: the operator changed something."""
+        self.state, self.cause, self._failures = State.CLOSED, "", 0
+
+
+@dataclass(slots=True)
+class Spending:
+    """One call's share of the budget; `microdollars` is a guess until `Budget.settle`."""
+
+    at: float
+    microdollars: int
+
+
+@dataclass(slots=True)
+class Budget:
+    """Calls and money in any sixty minutes. A call counts from when it begins, with the most it could cost."""
+
+    spent: deque[Spending] = field(default_factory=deque)
+    _sum: int = 0
+
+    def reserve(self, now: float, *, most: int, calls: int, microdollars: int) -> Spending | None:
+        """Take a call's worst cost out of the budget.
+
+        Args:
+            now: Seconds that never jump.
+            most: What the call could cost at most, millionths of a dollar.
+            calls: Calls allowed in an hour; 0 for no limit.
+            microdollars: Money allowed in an hour; 0 for no limit.
+
+        Returns:
+            The reservation, to be settled; None when there is not enough left.
+        """
+        self._forget(now)
+        if calls and len(self.spent) >= calls:
+            return None
+        if microdollars and self._sum + most > microdollars:
+            return None
+        made = Spending(now, most)
+        self.spent.append(made)
+        self._sum += most
+        return made
+
+    def settle(self, spending: Spending, microdollars: int) -> None:
+        """Take what the call really cost."""
+        if any(one is spending for one in self.spent):
+            self._sum += microdollars - spending.microdollars
+        spending.microdollars = microdollars
+
+    def used(self, now: float) -> tuple[int, int]:
+        """Give calls and millionths of a dollar in the last hour."""
+        self._forget(now)
+        return len(self.spent), self._sum
+
+    def _forget(self, now: float) -> None:
+        while self.spent and now - self.spent[0].at >= HOUR_S:
+            self._sum -= self.spent.popleft().microdollars
+
+
+class Rejections:
+    """How often the judge rejected each requester lately: it must not lock anybody out unseen."""
+
+    def __init__(self) -> None:
+        self._lately: dict[tuple[str, str], deque[bool]] = {}
+
+    def add(self, requester: tuple[str, str], *, rejected: bool) -> None:
+        """Take how a request that was open to the judge ended: rejected by it, or in any other way."""
+        lately = self._lately.pop(requester, None)
+        if lately is None:
+            lately = deque(maxlen=REJECTS_OF)
+        lately.append(rejected)
+        self._lately[requester] = lately
+        if len(self._lately) > _REQUESTERS:
+            del self._lately[next(iter(self._lately))]
+
+    def is_over(self, requester: tuple[str, str]) -> bool:
+        """Say whether a person should see what this requester asks next, instead of the judge."""
+        lately = self._lately.get(requester, deque())
+        in_a_row = len(lately) >= REJECTS_IN_A_ROW and all(list(lately)[-REJECTS_IN_A_ROW:])
+        return in_a_row or sum(lately) >= REJECTS
