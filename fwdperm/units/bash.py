@@ -17,7 +17,7 @@ from fwdperm.shell import parse_line
 from fwdperm.shell.wrappers import changes_what_runs
 from fwdperm.units.operands import path_operands
 from fwdperm.units.paths import climbs_past_glob, has_glob, inside, is_unknown, name_path
-from fwdperm.units.texts import command_texts, fold
+from fwdperm.units.texts import command_texts, fold, has_harmless_prefixes
 
 if TYPE_CHECKING:
     from fwdperm.shell.command import Command, Line, Redirect, Word
@@ -89,7 +89,7 @@ class _Units:
             self.places.append(carrier)
             return
         texts = command_texts(command, home=self.facts.home)
-        runs_inside = command.harmless and index in self.wrapping
+        runs_inside = command.harmless and index in self.wrapping and has_harmless_prefixes(command)
         self.places.append(len(self.units))
         self.units.append(
             Unit(

@@ -67,6 +67,11 @@ def command_texts(command: Command, *, home: str) -> Texts:
     return Texts(tuple(dict.fromkeys(allowed)), tuple(dict.fromkeys(text for text in strict if text not in allowed)))
 
 
+def has_harmless_prefixes(command: Command) -> bool:
+    """Say whether an allow may look past every variable in front of a command (or there is none)."""
+    return all(is_harmless_variable(name) and value.known for name, value in command.prefixes)
+
+
 def _typed(word: Word) -> str:
     return word.raw.replace("\\\n", "") if "\\\n" in word.raw and "'" not in word.raw else word.raw
 
@@ -134,7 +139,6 @@ def _prefixed(command: Command, allowed: list[str], strict: list[str]) -> tuple[
     """Put the variables in front; an allow looks past harmless ones only."""
     front = " ".join([f"{name}={_typed(value)}" for name, value in command.prefixes])
     whole = [f"{front} {text}" for text in allowed]
-    harmless = all(is_harmless_variable(name) and value.known for name, value in command.prefixes)
-    if harmless:
+    if has_harmless_prefixes(command):
         return [*whole, *allowed], strict
     return whole, [*allowed, *strict]
