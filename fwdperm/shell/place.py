@@ -50,11 +50,12 @@ class Place(NamedTuple):
     tail: Tail = EMPTY_TAIL
     mark: str = ""
     appended: bool = False
+    apart: bool = False
 
 
 def change_directory(words: tuple[Word, ...], place: Place) -> None:
     """Follow `cd`, `pushd` and `popd` as far as their words are literal."""
-    if words[0].text not in ("cd", "pushd", "popd", "chdir") or place.wrapped_by not in ("", *SAME_SHELL, "trap"):
+    if words[0].text not in ("cd", "pushd", "popd", "chdir") or place.apart:
         return
     operands = [word for word in words[1:] if not (word.text.startswith("-") and len(word.text) > 1)]
     if words[0].text == "popd" or (operands and (not operands[0].known or operands[0].glob)):

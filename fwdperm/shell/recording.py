@@ -191,6 +191,7 @@ class Recorder(ABC):
                 tail=EMPTY_TAIL,
                 scope=place.scope if keeps and not one.cwd else Scope(cwd),
                 mark=one.mark or place.mark,
+                apart=bool(one.words) and not keeps,
                 appended=one.appended or (place.appended and bool(one.words)),
             )
             steps.append((self.words, one.words, inner) if one.words else (self.code, one, inner))

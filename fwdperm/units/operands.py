@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from fwdperm.shell.wrappers import SHELLS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -88,7 +90,7 @@ def path_operands(command: Command) -> list[Operand]:
         Operands in order; a path that is read and written comes twice.
     """
     base = command.base
-    if base in _NO_OPERANDS or not command.words:
+    if base in _NO_OPERANDS or not command.words or (base in SHELLS and _runs_code(command)):
         return []
     found = list(_candidates(command, base))
     if base == "dd":
@@ -100,6 +102,11 @@ def path_operands(command: Command) -> list[Operand]:
     if base in ("sed", "gsed") and any(_SED_WRITES.match(word.text) for word in command.words[1:]):
         return [*found, *(one._replace(writes=True) for one in found)]
     return found
+
+
+def _runs_code(command: Command) -> bool:
+    """Say whether a shell is given code, whose paths are those of its own commands."""
+    return any(word.text.startswith("-") and "c" in word.text and word.text[1:2] != "-" for word in command.words[1:])
 
 
 def _last_written(found: list[Operand], command: Command, *, moves: bool) -> Iterator[Operand]:
