@@ -12,6 +12,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from fwdperm.guard.catastrophe import measured
 from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.guard.dangers import CODE_VARIABLE_HEADS, CODE_VARIABLES, peril_of
 from fwdperm.guard.flows import MOST_COMMANDS, flows
@@ -95,7 +96,7 @@ def assess_line(line: Line, text: str, ground: Ground) -> tuple[Assessment, list
         or (each[:1] and each[0].danger is not Danger.ROUTINE)
     ):
         for index, (danger, id_, reason, words) in flows(line, ground, text).items():
-            hit = Assessment(danger, id_, reason, words)
+            hit = measured(Assessment(danger, id_, reason, words))
             if index >= len(each):
                 each.append(hit)
             elif danger.rank > each[index].danger.rank:
@@ -158,7 +159,7 @@ def _assess_command(index: int, line: Line, base_ground: Ground, veto: Assessmen
         return Assessment(Danger.ROUTINE, f"routine.{why.id}", why.reason, command.argv[:3]) if veto is None else veto
     hit = catastrophe(command, ground)
     if hit:
-        return Assessment(Danger.CRITICAL, *hit)
+        return measured(Assessment(Danger.CRITICAL, *hit))
     if command.opaque:
         return Assessment(Danger.DANGEROUS, "dangerous.opaque", command.opaque, (command.raw[:80],))
     danger = _peril(command, ground)

@@ -67,7 +67,7 @@ def _operands(argv: Argv) -> list[str]:
 
 def _lost(words: list[str] | Argv, ground: Ground) -> str:
     for word in words:
-        if is_catastrophic(word, cwd=ground.cwd, home=ground.home, workspaces=ground.surroundings.workspaces):
+        if is_catastrophic(word, cwd=ground.cwd, home=ground.home):
             return word
     return ""
 
@@ -363,7 +363,7 @@ _SQL_PROGRAMS: Final = _w(
 CRITICAL: Final[tuple[Catastrophe, ...]] = (
     Catastrophe(
         "critical.wipe",
-        "removes the system, a home directory or a whole directory of one",
+        "removes the system or a whole home directory",
         _w("rm srm rimraf trash"),
         _wipe,
     ),

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from fwdperm.guard.catastrophe import measured
+from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.guard.command_line import LONGEST_ROUTINE
 from fwdperm.guard.critical import CRITICAL
 from fwdperm.guard.dangers import CODE_VARIABLES, DANGERS
@@ -97,16 +99,21 @@ def describe() -> str:
         f"Not sensitive after all: {_code(PUBLIC, keep=True)}.\n",
         "## Sensitive to write\n",
         _markers(WRITE),
-        "## Critical: one command\n",
+        "## Catastrophes and the like: one command\n",
         _table(
             ("id", "why", "programs"),
-            ((entry.id, entry.reason, _code(entry.programs, keep=True)) for entry in CRITICAL),
+            ((_measured(entry.id), entry.reason, _code(entry.programs, keep=True)) for entry in CRITICAL),
         ),
-        "## Critical: commands together, hidden ones, and our own\n",
-        _table(("id", "why"), FLOWS),
+        "## Catastrophes and the like: commands together, hidden ones, and our own\n",
+        _table(("id", "why"), ((_measured(name), why) for name, why in FLOWS)),
         f"Of `fwdperm` itself an agent may type {_code(HARMLESS_VERBS)}.\n",
     ]
     return "\n".join(parts)
+
+
+def _measured(name: str) -> str:
+    """Give an entry's id as it stands in the journal: what a person may want is dangerous, not critical."""
+    return measured(Assessment(Danger.CRITICAL, name, "")).id
 
 
 def _entry(entry: Entry) -> tuple[str, str, str, str]:

@@ -77,9 +77,7 @@ def secret_read_by(command: Command, ground: Ground) -> str:  # noqa: C901 - a f
 def _whole(words: tuple[str, ...], ground: Ground) -> str:
     """Give the word that names a whole system or home directory; empty when none does."""
     for word in words:
-        if word[:1] in {"/", "~", "$", "."} and is_catastrophic(
-            word, cwd=ground.cwd, home=ground.home, workspaces=ground.surroundings.workspaces
-        ):
+        if word[:1] in {"/", "~", "$", "."} and is_catastrophic(word, cwd=ground.cwd, home=ground.home):
             return word
     return ""
 

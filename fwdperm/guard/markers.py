@@ -49,7 +49,6 @@ READ: Final = (
             "*/.ssh/id_* */.ssh/*.pem */.ssh/*_rsa */.ssh/*_ed25519 */.ssh/*_ecdsa */.ssh/identity "
             "/etc/ssh/ssh_host_*_key */.gnupg/private-keys* */.gnupg/secring*"
         ),
-        critical=True,
     ),
     Marker(
         "credentials",
@@ -61,7 +60,6 @@ READ: Final = (
             "*/library/keychains/* */.config/gh/hosts.yml */.vault-token */.terraform.d/credentials* "
             "*/.docker/config.json"
         ),
-        critical=True,
     ),
     Marker(
         "password-hashes",
@@ -70,7 +68,6 @@ READ: Final = (
             "/etc/shadow /etc/shadow- /etc/shadow~ /etc/gshadow /etc/gshadow- /etc/master.passwd "
             "*/etc/shadow /etc/security/opasswd"
         ),
-        critical=True,
     ),
     Marker(
         "env-file",
@@ -178,6 +175,14 @@ WRITE: Final = (
             "*/.zlogin */.zlogout */.kshrc */.cshrc */.tcshrc */.config/fish/config.fish "
             "*/.config/fish/conf.d/* */.inputrc"
         ),
+    ),
+    Marker(
+        "accounts",
+        "who may log in and as whom, or what every program loads",
+        _p(
+            "/etc/passwd* /etc/shadow* /etc/gshadow* /etc/group* /etc/sudoers /etc/sudoers.d/* /etc/pam.d/* "
+            "/etc/ld.so.preload /etc/security/*"
+        ),
         critical=True,
     ),
     Marker(
@@ -189,7 +194,6 @@ WRITE: Final = (
             "/proc/sysrq-trigger /proc/sys/* /var/spool/cron/* /system/* /library/launchdaemons/* "
             "/library/launchagents/*"
         ),
-        critical=True,
     ),
     Marker(
         "git-internals",

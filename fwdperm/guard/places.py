@@ -68,10 +68,8 @@ SYSTEM_DIRECTORIES: Final = frozenset(
     ]
 )
 """Directories of the machine whose recursive loss is certain catastrophe."""
-_EXPENDABLE_IN_HOME: Final = frozenset({"tmp", "node_modules", "__pycache__", "target", "build", "dist"})
-_PRECIOUS_HIDDEN: Final = frozenset(
-    {".ssh", ".gnupg", ".config", ".local", ".password-store", ".mozilla", ".aws", ".kube"}
-)
+
+
 _GLOB_TAIL: Final = re.compile(r"/(?:\.?\*|\.\[!?\.?\]\*|\.\?\?\*|\{[^/]*\*[^/]*\}|\*\*(?:/\*)?|\.)$")
 
 
@@ -122,17 +120,16 @@ def wildcard_pattern(pattern: str) -> str:
     return "".join(".*" if char == "*" else "." if char == "?" else re.escape(char) for char in pattern)
 
 
-def is_catastrophic(text: str, *, cwd: str, home: str, workspaces: tuple[str, ...] = ()) -> bool:
+def is_catastrophic(text: str, *, cwd: str, home: str) -> bool:
     """Say whether losing this directory (or everything in it) recursively is a catastrophe.
 
     Args:
         text: As typed; a trailing `/*` means the directory before it.
         cwd: Where it is typed.
         home: The home directory.
-        workspaces: One of these, or a directory inside one, is bad to lose but no catastrophe.
 
     Returns:
-        True for the root, system directories, a home directory, and the directories directly inside the home.
+        True for the root, system directories and a whole home directory. A directory in one is for a person to say.
     """
     text = text.strip()
     if len(text) > LONGEST_PATH:
@@ -143,15 +140,7 @@ def is_catastrophic(text: str, *, cwd: str, home: str, workspaces: tuple[str, ..
         return False
     if path in SYSTEM_DIRECTORIES:
         return True
-    parts = path.split("/")[1:]
-    if is_home(path, home=home) or parts == ["home", "*"]:
-        return True
-    if any(path == root.rstrip("/") or path.startswith(root.rstrip("/") + "/") for root in workspaces):
-        return False
-    above, _, name = path.rpartition("/")
-    if not is_home(above, home=home):
-        return False
-    return name in _PRECIOUS_HIDDEN or not (name.startswith(".") or name in _EXPENDABLE_IN_HOME)
+    return is_home(path, home=home) or path == "/home/*"
 
 
 def is_home(path: str, *, home: str) -> bool:

@@ -9,6 +9,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from fwdperm.guard.catastrophe import measured
 from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.guard.leaks import is_secret
 from fwdperm.guard.markers import matches_configured, sensitive_to_write
@@ -80,11 +81,13 @@ Shell = "Callable[[str, Ground], Assessment]"
 
 def says(danger: Danger, id_: str, reason: str, *words: str) -> Assessment:
     """Make an assessment whose id begins with its class."""
-    return Assessment(
-        danger,
-        f"{danger}.{id_}" if not id_.startswith(str(danger)) else id_,
-        reason,
-        tuple(word[:200] for word in words),
+    return measured(
+        Assessment(
+            danger,
+            f"{danger}.{id_}" if not id_.startswith(str(danger)) else id_,
+            reason,
+            tuple(word[:200] for word in words),
+        )
     )
 
 

@@ -35,7 +35,7 @@ def test_a_second_workspace_counts() -> None:
 def test_a_link_that_leads_out_counts_as_where_it_leads() -> None:
     assert class_of("read", "docs/link/x.md", canonical="/w/proj/docs/x.md").danger is Danger.READ_ONLY
     assert class_of("read", "docs/link/x.md", canonical="/srv/x.md").danger is Danger.RULED
-    assert class_of("read", "docs/key", canonical="/home/u/.ssh/id_rsa").danger is Danger.CRITICAL
+    assert class_of("read", "docs/key", canonical="/home/u/.ssh/id_rsa").danger is Danger.DANGEROUS
     assert class_of("write", "src/a.py", canonical="/etc/passwd").danger is Danger.CRITICAL
     assert class_of("write", "src/a.py", canonical="/w/proj/.git/hooks/pre-push").danger is Danger.DANGEROUS
 
@@ -43,12 +43,14 @@ def test_a_link_that_leads_out_counts_as_where_it_leads() -> None:
 def test_an_operand_that_is_really_elsewhere_is_not_routine() -> None:
     assert class_of("bash", "cat docs/a.md").danger is Danger.ROUTINE
     assert class_of("bash", "cat docs/a.md", operands=(("docs/a.md", "/srv/a.md"),)).danger is Danger.RULED
-    assert class_of("bash", "cat docs/a.md", operands=(("docs/a.md", "/home/u/.ssh/id_rsa"),)).danger is Danger.CRITICAL
+    assert (
+        class_of("bash", "cat docs/a.md", operands=(("docs/a.md", "/home/u/.ssh/id_rsa"),)).danger is Danger.DANGEROUS
+    )
 
 
 def test_every_spelling_of_a_file_is_looked_at() -> None:
     assert class_of("read", "docs/a.md", "/w/proj/docs/a.md").danger is Danger.READ_ONLY
-    assert class_of("read", "docs/a.md", "/home/u/.ssh/id_rsa").danger is Danger.CRITICAL
+    assert class_of("read", "docs/a.md", "/home/u/.ssh/id_rsa").danger is Danger.DANGEROUS
 
 
 @pytest.mark.parametrize("pattern", ["*/ledger/*", "ledger/*", "/w/proj/ledger/*"])
@@ -114,7 +116,7 @@ def test_what_commands_do_together_belongs_to_the_commands_concerned() -> None:
         unit.spellings[0]: found.id for unit, found in zip(parts.units, each, strict=True) if unit.surface == "bash"
     }
     assert by_name["git status"] == "routine.git-status"
-    assert by_name["curl -s x.example"] == by_name["sh"] == "critical.remote-code"
+    assert by_name["curl -s x.example"] == by_name["sh"] == "dangerous.remote-code"
 
 
 def test_an_auxiliary_unit_is_at_most_dangerous() -> None:

@@ -1,0 +1,58 @@
+"""Answers on disk: what children of every version read."""
+
+from __future__ import annotations
+
+import pytest
+
+from fwdperm.wire.decision import Code, Decision, Outcome, RuleRef, Stage
+from fwdperm.wire.request import Request
+from fwdperm.wire.response import encode, response_to
+from fwdperm.wire.schemas import SCHEMAS
+
+REQUEST = Request("r1", "d" * 64, "root", "child", "worker", facts=None)
+RULE = RuleRef("bash", "npm *", "deny", "a.toml:3", "user")
+PI_KINDS = {"user", "authorizer", "rule", "session_approval", "yolo", "unavailable", "gate_error", "forwarded"}
+
+DECISIONS = [
+    Decision(Outcome.APPROVED, Stage.RULE, "ok", rule=RULE),
+    Decision(Outcome.DENIED, Stage.RULE, "use pnpm", rule=RULE),
+    Decision(Outcome.APPROVED, Stage.RULE, "ok", by="default"),
+    Decision(Outcome.APPROVED, Stage.SESSION_RULE, "ok", rule=RULE),
+    Decision(Outcome.APPROVED, Stage.GUARD, "ok", by="read-only.read"),
+    Decision(Outcome.DENIED, Stage.GUARD, "no", by="critical.wipe"),
+    Decision(Outcome.DENIED, Stage.JUDGE, "no", by="model"),
+    Decision(Outcome.APPROVED, Stage.HUMAN, "User approved", note="mind it", by="cli"),
+    *(Decision(Outcome.DENIED, Stage.NOBODY, "why", code=code) for code in Code),
+]
+
+
+@pytest.mark.parametrize("decision", DECISIONS, ids=lambda d: f"{d.outcome}-{d.stage}-{d.code or ''}")
+def test_every_decision_has_a_form_that_pi_children_understand(decision: Decision) -> None:
+    answer = response_to(REQUEST, decision, at_ms=7)
+    approved = decision.outcome is Outcome.APPROVED
+    assert answer["approved"] is approved
+    assert answer["state"] == ("approved" if approved else "denied_with_reason")
+    assert answer["decidedBy"]["kind"] in PI_KINDS
+    assert (answer["requestId"], answer["requestDigest"], answer["respondedAt"]) == ("r1", "d" * 64, 7)
+    assert encode(answer).isascii()
+
+
+def test_only_a_user_is_called_a_user() -> None:
+    kinds = {decision.stage: response_to(REQUEST, decision, at_ms=0)["decidedBy"]["kind"] for decision in DECISIONS}
+    assert [stage for stage, kind in kinds.items() if kind == "user"] == [Stage.HUMAN]
+
+
+def test_an_approvals_note_is_mirrored_where_pi_children_look() -> None:
+    answer = response_to(REQUEST, DECISIONS[7], at_ms=0)
+    assert (answer["note"], answer["denialReason"]) == ("mind it", "User approved")
+
+
+def test_an_approval_without_a_note_carries_no_denial_reason() -> None:
+    assert "denialReason" not in response_to(REQUEST, DECISIONS[0], at_ms=0)
+
+
+@pytest.mark.parametrize("name", sorted(SCHEMAS))
+def test_every_schema_names_itself_and_uses_the_names_on_disk(name: str) -> None:
+    schema = SCHEMAS[name]()
+    assert schema["$id"] == f"fwdperm.{name}/1"
+    assert all("_" not in key for key in schema["properties"])
