@@ -9,6 +9,8 @@ import pytest
 from guard_cases import AROUND, cases, class_of
 
 from fwdperm.guard import Danger
+from fwdperm.guard.catastrophe import measured
+from fwdperm.guard.classes import Assessment
 from fwdperm.guard.critical import CRITICAL
 from fwdperm.guard.dangers import CODE_VARIABLES, DANGERS, Peril, peril_of
 from fwdperm.guard.markers import PUBLIC, READ, WRITE, Marker, sensitive_to_read, sensitive_to_write
