@@ -19,15 +19,15 @@ from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.judge.verdict import Choice, Opinion, Risk, Silence, Verdict
 from fwdperm.rules.chain import resolve_chain
 from fwdperm.rules.rule import Action, Finding, Rule
-from fwdperm.rules.surface import is_every
 from fwdperm.rules.settled import settle
+from fwdperm.rules.surface import is_every
 from fwdperm.units.breakdown import breakdown
 from fwdperm.wire.decision import Code, Decision, Outcome, RuleRef, Stage, UnitEvidence
 from fwdperm.wire.prompt import ReplyKind
 from fwdperm.wire.request import Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fwdperm.guard import Surroundings
     from fwdperm.rules.ruleset import Ruleset
@@ -137,8 +137,20 @@ class Weighed:
     @property
     def evidence(self) -> tuple[UnitEvidence, ...]:
         """One line per unit that has something to say."""
-        return tuple(
-            UnitEvidence(
+        return self.evidence_with({})
+
+    def evidence_with(self, granted: Mapping[int, Taught]) -> tuple[UnitEvidence, ...]:
+        """Give the evidence; where a grant covers an open unit, the grant in place of what asked.
+
+        Args:
+            granted: Grants by the index of their unit.
+        """
+        lines = []
+        for at, (unit, finding, danger) in enumerate(zip(self.units, self.findings, self.dangers, strict=True)):
+            grant = granted.get(at)
+            if not finding.speaks and danger.danger not in (Danger.DANGEROUS, Danger.CRITICAL):
+                continue
+            made = UnitEvidence(
                 surface=unit.surface,
                 text=unit.spellings[0] if unit.spellings else "",
                 action=str(finding.action) if finding.speaks else "-",
@@ -148,9 +160,10 @@ class Weighed:
                 note=finding.note,
                 stands=unit.stands,
             )
-            for unit, finding, danger in zip(self.units, self.findings, self.dangers, strict=True)
-            if finding.speaks or danger.danger in (Danger.DANGEROUS, Danger.CRITICAL)
-        )
+            if grant is not None:
+                made = replace(made, action=str(Action.ALLOW), rule=grant.rule)
+            lines.append(made)
+        return tuple(lines)
 
     @property
     def open(self) -> tuple[int, ...]:
@@ -387,9 +400,14 @@ def _session_rules(weighed: Weighed, standing: Standing) -> Decision | None:
     granted = [_grant(weighed, at, standing) for at in weighed.open]
     if not granted or any(one is None for one in granted):
         return None
-    first = next(one for one in granted if one is not None)
+    by_unit = {at: one for at, one in zip(weighed.open, granted, strict=True) if one is not None}
+    first = by_unit[weighed.open[0]]
     said = f" with feedback: {first.note}" if first.note else "."
-    return _by_taught(weighed, Outcome.APPROVED, first, f"Approved by session rule {first.rule}{said}")
+    reason = f"Approved by session rule {first.rule}{said}"
+    return replace(
+        _by_taught(weighed, Outcome.APPROVED, first, reason),
+        units=weighed.evidence_with(by_unit),
+    )
 
 
 def _grant(weighed: Weighed, at: int, standing: Standing) -> Taught | None:

@@ -165,7 +165,7 @@ def _seq(rule: Rule) -> int:
 
 def _taught(rule: Rule, surface: str, pattern: str, action: str) -> Taught:
     answer = f"answer to {rule.inbox}/{rule.request}" if rule.request else f"granted by {rule.by}"
-    origin = f"session rule {rule.id}, {answer}, for {rule.anchor}"
+    origin = f"{rule.id}, {answer}, for {rule.anchor}"
     return Taught(RuleRef(surface, pattern, action, origin, "session", rule.id), rule.note, rule.by)
 
 

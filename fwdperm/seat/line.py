@@ -64,7 +64,7 @@ _WISHES: Final = {"full": Wish.FULL, "more": Wish.FULL, "list": Wish.LIST, "help
 
 HELP: Final = (
     "y, yes or once   approve this one request (a dangerous one takes the whole word `yes`)",
-    "a or always      approve it and record what the question says `always` would record",
+    "a or always      approve it and record a rule: you choose what, where and until when, and see it before you save",
     "n, no or reject  reject it",
     "                 a note for the agent may follow each: `n use pnpm here`",
     "full             read everything that was left out, page by page",

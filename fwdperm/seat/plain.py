@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, assert_never
 
+from fwdperm.seat import always
 from fwdperm.seat import line as lines
 from fwdperm.seat.queue import Accepted, AlreadyDecided, Refused, Stale, Unknown
 from fwdperm.seat.render import draw, pages, summary
 from fwdperm.settings import KEYS_IGNORED_S
-from fwdperm.wire.prompt import Reply
+from fwdperm.wire.prompt import Fate, Reply, ReplyKind, ReplyOutcome
 from fwdperm.wire.shown import shown
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class PlainPrompter:
         loop: The daemon's loop; its clock is the questions' clock.
         view: Gives the queue as it is now.
         on_answer: Takes an answer: key, digest, reply; gives what became of it, at once.
+        on_look: Tells what an *always* would record: the same arguments; answers nothing.
         colour: Repeat in colour what the words say.
         on_detached: Called once when the terminal is left or gone. The daemon goes on.
     """
@@ -51,6 +53,7 @@ class PlainPrompter:
         loop: asyncio.AbstractEventLoop,
         view: Callable[[], QueueView],
         on_answer: Callable[[Key, str, Reply], Outcome],
+        on_look: Callable[[Key, str, Reply], ReplyOutcome],
         colour: bool,
         on_detached: Callable[[], None],
     ) -> None:
@@ -58,6 +61,8 @@ class PlainPrompter:
         self._loop = loop
         self._view = view
         self._on_answer = on_answer
+        self._on_look = on_look
+        self._talk: always.Talk | None = None
         self._colour = colour
         self._on_detached = on_detached
         self._asked: Question | None = None
@@ -105,6 +110,7 @@ class PlainPrompter:
             closed = view.closed.get(self._asked.key)
             self._say(f"\n{shown(closed.words) if closed else 'closed'}  ({shown(self._asked.prompt.id)})")
             self._asked = None
+            self._talk = None
         if view.front is not None:
             self._ask(view.front, waiting=len(view.waiting) - 1)
 
@@ -151,6 +157,7 @@ class PlainPrompter:
     def _wait_for_terminal(self) -> None:
         """Another job has the terminal: say once that a question waits, and look again until it is ours."""
         self._asked = None
+        self._talk = None
         if self._view().front is not None and not self._has_called:
             self._has_called = True
             self._say("\n[fwdperm: a question waits; bring this job to the foreground, or use `fwdperm list`]")
@@ -172,7 +179,8 @@ class PlainPrompter:
 
     def _invite(self) -> None:
         if self._asked is not None:
-            self._terminal.write(f"answer {shown(self._asked.prompt.id)}> ")
+            about = self._talk.invitation if self._talk is not None else "> "
+            self._terminal.write(f"answer {shown(self._asked.prompt.id)}{', ' if self._talk else ''}{about}")
 
     # -- reading -----------------------------------------------------------------------------------------------
 
@@ -210,8 +218,14 @@ class PlainPrompter:
             self._invite()
 
     def _obey(self, line: str, asked: Question | None) -> None:
+        if self._talk is not None and asked is not None:
+            self._talk_on(line, asked, self._talk)
+            return
         prompt = asked.prompt if asked is not None else None
         match lines.understand(line, prompt=prompt, hidden=self._hidden if asked is not None else 0):
+            case lines.Answer(kind=ReplyKind.ALWAYS, note=note) if asked is not None:
+                self._talk = always.Talk(asked.prompt, note=note)
+                self._say("\n".join(self._talk.begin()))
             case lines.Answer(kind=kind, note=note) if asked is not None:
                 self._give(asked, Reply(reply=kind, feedback=note or None))
             case lines.Unclear(words=words):
@@ -224,6 +238,26 @@ class PlainPrompter:
                 self._say("\n".join(lines.HELP))
             case lines.Wish.NOTHING | lines.Answer():
                 pass
+            case _ as never:
+                assert_never(never)
+
+    def _talk_on(self, line: str, asked: Question, talk: always.Talk) -> None:
+        """Go on with the talk about an *always*. It is bound to the question on screen, and ends with it."""
+        match talk.hear(line):
+            case always.More(lines=words):
+                self._say("\n".join(words))
+            case always.Look(reply=reply):
+                seen = self._on_look(asked.key, asked.digest, reply)
+                is_good = seen.outcome is Fate.SHOWN
+                shown_lines = seen.lines if is_good else (seen.words,)
+                self._say("\n".join(talk.looked(lines=shown_lines, is_good=is_good)))
+            case always.Save(reply=reply):
+                self._talk = None
+                self._give(asked, reply)
+            case always.Left():
+                self._talk = None
+                self._say("nothing was answered")
+                self._say(lines.options(asked.prompt))
             case _ as never:
                 assert_never(never)
 
@@ -282,6 +316,7 @@ class PlainPrompter:
             case _ as never:
                 assert_never(never)
         self._asked = None
+        self._talk = None
         self.refresh()
 
 

@@ -29,6 +29,7 @@ from fwdperm.serve.question import prompt_for
 from fwdperm.settings import HALF_WRITTEN_S, UNCONSUMED_S
 from fwdperm.wire.decision import Code, Decision, Outcome, Stage
 from fwdperm.wire.ids import is_request_id
+from fwdperm.wire.prompt import Fate, ReplyOutcome
 from fwdperm.wire.request import Request
 from fwdperm.wire.request_file import read_request
 from fwdperm.wire.response import encode, response_to
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from fwdperm.serve.ledger import Ledger
     from fwdperm.serve.sessions import Sessions
     from fwdperm.serve.teaching import Teaching
-    from fwdperm.wire.prompt import Prompt, Reply, ReplyOutcome
+    from fwdperm.wire.prompt import Prompt, Reply
     from fwdperm.wire.rule_command import RuleCommand
 
 log = structlog.get_logger("fwdperm.serve")
@@ -222,6 +223,8 @@ class Desk:
         Returns:
             What became of it. Only `Accepted` changes anything, and that is published by the next `flush`.
         """
+        if reply.look:
+            return seat.Refused("a look answers nothing")
         by = f"{user} ({via})" if user else via
         lesson = self._lesson(key, digest, reply)
         if isinstance(lesson, Objection):
@@ -296,6 +299,24 @@ class Desk:
         times = [waiting.arrival.deadline for waiting in self.waiting.values()]
         times += [since + HALF_WRITTEN_S for _, since, _ in self._unfinished.values()]
         return min(times, default=None)
+
+    def look(self, key: Key, digest: str | None, reply: Reply) -> ReplyOutcome:
+        """Tell what an *always* would record for a question that waits. Answers nothing and records nothing."""
+        lesson = self._lesson(key, digest, reply)
+        question = self._queue.get(key)
+        if isinstance(lesson, Objection):
+            return ReplyOutcome(outcome=Fate.REFUSED, words=lesson.words)
+        if question is None:
+            past = self._ledger.who(key)
+            fate = Fate.UNKNOWN if past is None else Fate.ALREADY_DECIDED
+            return ReplyOutcome(outcome=fate, words=past.words if past is not None else "no such request waits")
+        if digest is not None and digest != question.digest:
+            return ReplyOutcome(outcome=Fate.STALE, words="the request is not the one that was shown")
+        words = seat.refusal(question.prompt, reply)
+        if words:
+            return ReplyOutcome(outcome=Fate.REFUSED, words=words)
+        lines = self._teaching.memory.preview(lesson)
+        return ReplyOutcome(outcome=Fate.SHOWN, words="nothing was answered or recorded", lines=lines)
 
     def command(self, command: RuleCommand) -> ReplyOutcome:
         """Take a person's command about rules. It counts with the next `flush`, for what waits too."""

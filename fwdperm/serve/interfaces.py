@@ -70,6 +70,7 @@ class Interfaces:
             loop=loop,
             view=self._queue.view,
             on_answer=answer,
+            on_look=desk.look,
             colour=self._has_colour and may_colour(os.environ),
             on_detached=on_change,
         )
@@ -80,6 +81,9 @@ class Interfaces:
         for received in self.box.collect(now=now):
             if isinstance(received, Answer):
                 reply = received.reply
+                if reply.look:
+                    self.box.publish_word(received.name, desk.look(received.key, reply.digest, reply), now=now)
+                    continue
                 outcome = desk.reply(received.key, reply.digest, reply, via=reply.via or "file", user=reply.user or "")
                 self.box.publish_outcome(received.name, outcome, now=now)
             elif isinstance(received, Command):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from fwdperm.memory.fold import RulesFold
 from fwdperm.memory.history import HistoryFold, history_section
 from fwdperm.memory.lesson import Lesson, Objection, lesson_of
+from fwdperm.memory.preview import preview_lines
 from fwdperm.memory.project import NO_PROJECT
 from fwdperm.memory.render import MOST, project_rules, project_section, rules_section
 from fwdperm.memory.turns import Turns
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from fwdperm.decide import AskHuman, Standing
     from fwdperm.journal.state import Fold
-    from fwdperm.memory.history import Past, Preview
+    from fwdperm.memory.history import Past
     from fwdperm.memory.project import ProjectGrants
     from fwdperm.memory.values import Anchor, Rule
     from fwdperm.serve.clock import Clock
@@ -126,9 +127,9 @@ class Memory:
         )
         return self._without_doubles(made) if isinstance(made, Lesson) else made
 
-    def preview(self, pairs: Sequence[tuple[str, str]]) -> Preview:
-        """Say which past requests patterns would have matched."""
-        return self.history.preview(pairs)
+    def preview(self, lesson: Lesson) -> tuple[str, ...]:
+        """Say in lines what a lesson would record, and which past requests it would have matched."""
+        return preview_lines(lesson, self.history.preview(lesson.grants), now_ms=self.now_ms())
 
     def same(self, surface: str, pattern: str, anchor: Anchor) -> Grant | None:
         """Give the grant in force that says exactly this, without an end."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fwdperm.judge.verdict import Silence, Verdict
+from fwdperm.memory.lesson import matching
 from fwdperm.wire.prompt import Prompt, PromptJudge, PromptSuggestion, PromptUnit
 from fwdperm.wire.shown import suspicions
 
@@ -64,9 +65,7 @@ def prompt_for(
         danger=str(weighed.danger.danger),
         why=asked.why,
         judge=_judge(asked.opinion),
-        suggestions=tuple(PromptSuggestion(surface=surface, pattern=pattern) for surface, pattern in suggestions)
-        if asked.may_teach
-        else (),
+        suggestions=_offered(asked, suggestions) if asked.may_teach else (),
         only_human=asked.only_human,
         created_at=created_at,
         deadline_at=deadline_at,
@@ -74,6 +73,15 @@ def prompt_for(
         source=request.source,
         tool=request.tool,
         suspicions=tuple(dict.fromkeys(word for text in texts for word in suspicions(text))),
+    )
+
+
+def _offered(asked: AskHuman, suggestions: Sequence[tuple[str, str]]) -> tuple[PromptSuggestion, ...]:
+    """Offer only what covers something that is asked about: a rule for the rest would record what nobody asked."""
+    return tuple(
+        PromptSuggestion(surface=surface, pattern=pattern)
+        for surface, pattern in suggestions
+        if surface in matching(asked.weighed, pattern)
     )
 
 

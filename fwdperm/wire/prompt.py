@@ -186,6 +186,7 @@ class Reply(OnDisk):
         digest: As above: the digest that was on screen. An answer to another digest is refused.
         via: The interface it came through, as that interface calls itself.
         user: Who answered, as the interface knows them.
+        look: With `always`: only tell what it would record. Nothing is answered and nothing recorded.
     """
 
     model_config = ConfigDict(title="Reply", extra="forbid")
@@ -207,12 +208,13 @@ class Reply(OnDisk):
     digest: Annotated[str, Field(max_length=128)] | None = None
     via: Annotated[str, Field(max_length=256)] | None = None
     user: Annotated[str, Field(max_length=256)] | None = None
+    look: bool | None = None
 
     @model_validator(mode="after")
     def _only_always_records(self) -> Self:
         """Refuse what only *always* may carry beside another answer: it would be ignored without a word."""
         if self.reply is not ReplyKind.ALWAYS:
-            for name in ("patterns", "scope", "session", "expires_in_ms"):
+            for name in ("patterns", "scope", "session", "expires_in_ms", "look"):
                 if getattr(self, name) is not None:
                     raise ValueError(f"`{to_camel(name)}` goes with `always`, not with `{self.reply}`")
         return self
@@ -231,6 +233,7 @@ class Fate(StrEnum):
     UNKNOWN = "unknown"
     STALE = "stale"
     REFUSED = "refused"
+    SHOWN = "shown"
     NOT_TAKEN = "not_taken"
     NOT_SAID = "not_said"
 
@@ -239,9 +242,11 @@ class ReplyOutcome(OnDisk):
     """What the daemon tells whoever left an answer.
 
     Attributes:
-        outcome: What became of it. `not_taken` (nobody serves; the answer was taken back) and `not_said` (it was taken,
+        outcome: What became of it. `shown` answers a look: nothing was answered.
+            `not_taken` (nobody serves; the answer was taken back) and `not_said` (it was taken,
             and the word of what became of it got lost) are said by the asking side alone.
         words: The same for a person, who decided included.
+        lines: What an *always* would record, a line each, safe to show.
         v: Version of this form.
     """
 
@@ -249,6 +254,7 @@ class ReplyOutcome(OnDisk):
 
     outcome: Fate
     words: str = ""
+    lines: tuple[str, ...] = ()
     v: Literal[1] = 1
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import structlog
 
+from fwdperm.journal.log import JournalFailed
 from fwdperm.journal.prune import prune
 from fwdperm.journal.query import query
 from fwdperm.judge.verdict import Choice, Risk, Verdict
@@ -80,7 +81,7 @@ def record(sim: Simulation, *sessions: tuple[str, str], started: int = 1, ended:
     sim.sessions.record(known, running=() if ended else [one.session for one in known])
 
 
-def proven(sim: Simulation, value: str, *, session: str, inbox: str, request_id: str) -> dict[str, Any]:
+def proven(sim: Simulation, value: str, *, session: str, request_id: str) -> dict[str, Any]:
     """Give what a process that `fwdperm run` started adds to its request."""
     return {
         "request_id": request_id,
@@ -245,7 +246,7 @@ def test_rules_are_handed_down_at_any_depth_along_the_recorded_chain(sim: Simula
 
 def test_a_requesters_own_rules_are_handed_down_to_its_subagents(sim: Simulation) -> None:
     record(sim, ("build", "root"))
-    how = proven(sim, "make test", session="build", inbox="root", request_id="p1")
+    how = proven(sim, "make test", session="build", request_id="p1")
     teach(sim, "make test", always("make test"), **how)
     assert said(sim, ask(sim, "make test", session="fix", inbox="build"), inbox="build") == "allow by session_rule"
     assert said(sim, ask(sim, "make test", session="other", inbox="root")) == "asks"
@@ -258,10 +259,10 @@ def test_claiming_the_name_from_another_inbox_opens_nothing(sim: Simulation) -> 
 
 def test_claiming_a_proven_requesters_name_without_its_proof_opens_nothing(sim: Simulation) -> None:
     record(sim, ("build", "root"))
-    how = proven(sim, "make test", session="build", inbox="root", request_id="p1")
+    how = proven(sim, "make test", session="build", request_id="p1")
     teach(sim, "make test", always("make test"), **how)
     assert said(sim, ask(sim, "make test", session="build")) == "asks"
-    again = proven(sim, "make test", session="build", inbox="root", request_id="p2")
+    again = proven(sim, "make test", session="build", request_id="p2")
     assert said(sim, ask(sim, "make test", **again)) == "allow by session_rule"
 
 
@@ -413,7 +414,7 @@ def brief_of(sim: Simulation, *, turn: str = "") -> Any:
 
 def test_a_subagents_judge_reads_the_notes_of_its_parent_session(sim: Simulation) -> None:
     record(sim, ("build", "root"))
-    how = proven(sim, "make log", session="build", inbox="root", request_id="p1")
+    how = proven(sim, "make log", session="build", request_id="p1")
     teach(sim, "make log", once("logs are fine"), **how)
     name = ask(sim, "make logs", session="fix", inbox="build")
     request = sim.desk.waiting["build", name].arrival.request
@@ -603,8 +604,6 @@ def test_an_answer_whose_record_fails_teaches_nothing(sim: Simulation, monkeypat
     other = ask(sim, "make b")
 
     def refuse() -> int:
-        from fwdperm.journal.log import JournalFailed
-
         raise JournalFailed("full")
 
     with monkeypatch.context() as patch:
@@ -634,3 +633,15 @@ def test_approving_what_was_withdrawn_revives_nothing_and_teaches_nothing(sim: S
     assert not isinstance(sim.answer(("root", name), always("make *")), Accepted)
     assert sim.memory.rules.rules == {}
     assert said(sim, ask(sim, "make a")) == "asks"
+
+
+def test_the_evidence_names_the_grant_of_every_part_and_each_is_counted(sim: Simulation) -> None:
+    teach(sim, "make a", always("make *"))
+    teach(sim, "./deploy", always("./deploy"))
+    name = ask(sim, "make b && ./deploy")
+    decided = next(line.data for line in query(sim.journal.directory) if line.data.get("id") == name)
+    assert [(unit["action"], unit["rule"]["pattern"]) for unit in decided["units"]] == [
+        ("allow", "make *"),
+        ("allow", "./deploy"),
+    ]
+    assert [use.count for use in sim.memory.rules.uses.values()] == [1, 1]

@@ -13,7 +13,7 @@ from fwdperm.errors import EnvironmentFailure
 from fwdperm.seat import plain
 from fwdperm.seat.queue import Accepted, Closed, Key, Outcome, Question, SeatQueue
 from fwdperm.seat.terminal import Terminal, may_colour
-from fwdperm.wire.prompt import Prompt, Reply, ReplyKind
+from fwdperm.wire.prompt import Fate, Prompt, Reply, ReplyKind, ReplyOutcome
 
 
 class Watched(plain.PlainPrompter):
@@ -30,7 +30,7 @@ class Watched(plain.PlainPrompter):
         self.tell({"event": "line", "line": line})
 
 
-async def main(address: str, ignored_s: str) -> None:
+async def main(address: str, ignored_s: str) -> None:  # noqa: C901, PLR0915 - one play, told in order
     plain.KEYS_IGNORED_S = float(ignored_s)  # type: ignore[misc]
     plain._LOOK_AGAIN_S = 0.02  # type: ignore[misc]
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as a daemon does: it outlives its terminal
@@ -47,6 +47,13 @@ async def main(address: str, ignored_s: str) -> None:
         prompter.refresh()  # as the daemon does on every change, this one included
         return outcome
 
+    def on_look(_key: Key, _digest: str, reply: Reply) -> ReplyOutcome:
+        if reply.patterns == ("other",):
+            return ReplyOutcome(outcome=Fate.REFUSED, words="pattern `other` does not match what is asked")
+        patterns = [one.pattern for one in queue.view().front.prompt.suggestions]  # type: ignore[union-attr]
+        lines = tuple(f"would record {pattern}" for pattern in reply.patterns or patterns)
+        return ReplyOutcome(outcome=Fate.SHOWN, lines=(*lines, f"scope {reply.scope}", f"for {reply.expires_in_ms}"))
+
     try:
         terminal = Terminal(0, loop=loop, utf8="UTF-8" in os.environ.get("LANG", ""))
     except EnvironmentFailure as error:
@@ -58,6 +65,7 @@ async def main(address: str, ignored_s: str) -> None:
         loop=loop,
         view=queue.view,
         on_answer=on_answer,
+        on_look=on_look,
         colour=may_colour(os.environ),
         on_detached=lambda: tell({"event": "detached"}),
     )

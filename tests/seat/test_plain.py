@@ -131,7 +131,6 @@ def test_a_question_says_who_what_why_and_how_long(seat: Seat) -> None:
     ("typed", "expected"),
     [
         ("y only this branch", {"reply": "once", "feedback": "only this branch"}),
-        ("a", {"reply": "always"}),
         ("n", {"reply": "reject"}),
     ],
 )
@@ -142,6 +141,71 @@ def test_a_line_answers_bound_to_what_was_on_screen(seat: Seat, typed: str, expe
     assert reply.pop("via").startswith("prompter on pts/")
     assert reply == {**expected, "id": "r1", "inbox": "root", "digest": "digest-r1"}
     assert seat.waiting() == []
+
+
+def always(seat: Seat, *lines: str) -> None:
+    """Begin the talk about an *always* and go through it."""
+    seat.ask(suggestions=[{"surface": "bash", "pattern": "git push"}, {"surface": "bash", "pattern": "git *"}])
+    for line in lines:
+        seat.type(line)
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (("a", "", "", "", "save"), {"reply": "always", "scope": "requester"}),
+        (
+            ("a fine here", "2", "3", "2h", "save"),
+            {
+                "reply": "always",
+                "feedback": "fine here",
+                "patterns": ["git *"],
+                "scope": "tree",
+                "expires_in_ms": 7_200_000,
+            },
+        ),
+        (("a", "git p*", "9", "4", "soon", "1d", "yes", "save"), {"scope": "project", "patterns": ["git p*"]}),
+    ],
+    ids=["defaults", "chosen", "own pattern, and mistakes"],
+)
+def test_always_shows_the_exact_rule_and_saves_only_on_the_word(
+    seat: Seat, lines: tuple[str, ...], expected: dict[str, Any]
+) -> None:
+    always(seat, *lines[:-1])
+    seat.expect("type `save` to approve")
+    assert seat.waiting() == ["r1"]
+    assert "would record git" in seat.output
+    seat.type(lines[-1])
+    reply = seat.answer()["reply"]
+    assert reply | expected == reply
+    assert (reply["id"], reply["digest"]) == ("r1", "digest-r1")
+    assert seat.waiting() == []
+
+
+def test_a_rule_that_does_not_match_is_said_so_and_chosen_again(seat: Seat) -> None:
+    always(seat, "a", "other", "", "")
+    seat.expect("does not match what is asked")
+    for line in ("1", "", ""):
+        seat.type(line)
+    seat.expect("would record git push")
+    assert seat.waiting() == ["r1"]
+
+
+def test_leaving_the_talk_answers_nothing_and_pressing_enter_never_saves(seat: Seat) -> None:
+    always(seat, "a", "", "", "", "", "", "back")
+    seat.expect("nothing was answered")
+    seat.type("")
+    assert seat.waiting() == ["r1"]
+    seat.type("y")
+    assert seat.answer()["reply"]["reply"] == "once"
+
+
+def test_a_question_that_closes_ends_the_talk_about_it(seat: Seat) -> None:
+    always(seat, "a", "1")
+    seat.tell(do="close", id="r1", how="expired")
+    seat.ask("r2", suggestions=[{"surface": "bash", "pattern": "git push"}])
+    seat.type("save")
+    assert seat.waiting() == ["r2"]
 
 
 def test_what_was_typed_before_the_question_answers_nothing(seat: Seat) -> None:
