@@ -70,4 +70,4 @@ def decode_session(name: str) -> str | None:
 
 def is_request_id(text: str) -> bool:
     """Say whether `text` may be a request's id, and so a file's stem: `[A-Za-z0-9][A-Za-z0-9._-]{0,127}`."""
-    return 0 < len(text) <= _ID_CHARS and text[0] in _ID_FIRST and all(char in _ID_REST for char in text)
+    return 0 < len(text) <= _ID_CHARS and text[0] in _ID_FIRST and _ID_REST.issuperset(text)

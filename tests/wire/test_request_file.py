@@ -166,7 +166,7 @@ def test_plain_json_reads_as_the_standard_reader_reads_it(value: Any) -> None:
     try:
         assert loads(text.encode()) == json.loads(text)
     except ChildError as refused:
-        assert "surrogate" in refused.reason or "range" in refused.reason
+        assert "surrogate" in refused.reason or "range" in refused.reason or "holds Infinity" in refused.reason
 
 
 @pytest.mark.parametrize("depth", [31, 32, 33, 40])

@@ -6,7 +6,7 @@ import pytest
 
 from fwdperm.wire.decision import Code, Decision, Outcome, RuleRef, Stage
 from fwdperm.wire.request import Request
-from fwdperm.wire.response import encode, response_to
+from fwdperm.wire.response import Response, encode, response_to
 from fwdperm.wire.schemas import SCHEMAS
 
 REQUEST = Request("r1", "d" * 64, "root", "child", "worker", facts=None)
@@ -35,6 +35,7 @@ def test_every_decision_has_a_form_that_pi_children_understand(decision: Decisio
     assert answer["decidedBy"]["kind"] in PI_KINDS
     assert (answer["requestId"], answer["requestDigest"], answer["respondedAt"]) == ("r1", "d" * 64, 7)
     assert encode(answer).isascii()
+    assert Response.model_validate(answer).model_dump(by_alias=True, exclude_none=True) == answer
 
 
 def test_only_a_user_is_called_a_user() -> None:
