@@ -101,12 +101,14 @@ class Standing:
         surroundings: What the guard may take for the workspace, and what is sensitive.
         taught: What humans taught.
         has_judge: Whether a judge is configured and the mode lets it speak.
+        judge_advises: Whether what it says is only shown to the human, and decides nothing.
     """
 
     chain: tuple[Ruleset, ...]
     surroundings: Surroundings
     taught: SessionRules
     has_judge: bool = False
+    judge_advises: bool = False
 
     @property
     def version(self) -> str:
@@ -177,6 +179,11 @@ class Decided:
 
     weighed: Weighed
     decision: Decision
+
+    @property
+    def is_approved(self) -> bool:
+        """Say whether the requester may go ahead."""
+        return self.decision.outcome is Outcome.APPROVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,9 +305,12 @@ def after_judge(asked: AskJudge, opinion: Opinion, standing: Standing) -> Decide
     match opinion:
         case Silence():
             return AskHuman(weighed, f"the judge is silent ({opinion.code}); {asked.why}", opinion=opinion)
+        case Verdict() if standing.judge_advises:
+            return AskHuman(weighed, f"the judge only advises; {asked.why}", opinion=opinion)
         case Verdict(choice=Choice.ALLOW, risk=Risk.LOW, manipulation=False):
             left = _left(weighed, standing)
-            if left and all(_judge_may_allow(weighed, at, opinion, standing) for at in left):
+            is_mild = weighed.danger.danger.rank < Danger.DANGEROUS.rank
+            if left and is_mild and all(_judge_may_allow(weighed, at, opinion, standing) for at in left):
                 return Decided(weighed, _by_judge(weighed, opinion, Outcome.APPROVED))
             return AskHuman(weighed, f"the judge may not allow this class alone; {asked.why}", opinion=opinion)
         case Verdict(choice=Choice.REJECT, risk=Risk.CRITICAL):
@@ -309,6 +319,17 @@ def after_judge(asked: AskJudge, opinion: Opinion, standing: Standing) -> Decide
             return AskHuman(weighed, f"the judge escalates; {asked.why}", opinion=opinion)
         case _:
             assert_never(opinion)
+
+
+def spare_judge(asked: AskJudge, why: str, *, opinion: Opinion | None = None) -> AskHuman:
+    """Send what was open to the judge to the human: its opinion is not wanted, or no longer holds.
+
+    Args:
+        asked: What was open to it.
+        why: Why it is not heard, in words for the human.
+        opinion: What it said all the same, to be shown.
+    """
+    return AskHuman(asked.weighed, f"{why}; {asked.why}", opinion=opinion)
 
 
 def after_human(asked: AskHuman, reply: ReplyKind, *, note: str = "", via: str) -> Decided:

@@ -39,7 +39,7 @@ PURE = {
     "rules.layer", "rules.mode", "rules.surface", "rules.lint", "rules.shadow", "judge.verdict", "judge.answer",
     "judge.brief", "judge.instructions", "judge.limits", "judge.setup", "judge.failures", "seat.queue",
     "seat.render", "seat.line", "seat.names", "seat.unattended", "journal.record", "journal.filters", "serve.sessions",
-    "serve.deadline", "serve.question",
+    "serve.deadline", "serve.question", "serve.judge_config", "serve.briefing",
 }  # fmt: skip
 """Rooms and modules that read no clock, disk, network or environment, and do not log."""
 

@@ -117,6 +117,8 @@ def _status_lines(status: Status) -> list[str]:
         f"waiting   {status.waiting}",
         f"decided   approved {status.approved}, denied {status.denied}  (by {stages})",
     ]
+    if status.judge:
+        lines.append(f"judge     {shown(status.judge)}")
     if status.set_aside:
         lines.append(f"set aside {status.set_aside} files that were no readable request")
     lines.extend(f"problem   {shown(problem)}" for problem in status.problems)

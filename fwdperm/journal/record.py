@@ -97,7 +97,16 @@ class Asked(_Subject):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What the judge said, or the code of its failure."""
+    """What the judge said, or the code of its failure.
+
+    Attributes:
+        effects: What it thinks would happen.
+        manipulation: True when it saw the request trying to influence it.
+        attempts: Calls that were made for it; 0 when there was none, or it was shared with an equal request.
+        prefixes: Hash of what it was shown up to and including each section of the brief.
+        microdollars: Millionths of a dollar, by the operator's prices.
+        unused: Why the verdict was not followed although it came in time; empty otherwise.
+    """
 
     KIND: ClassVar[str] = "verdict"
     inbox: str = ""
@@ -108,8 +117,17 @@ class Verdict:
     risk: str = ""
     cited: str = ""
     reason: str = _text(1_000)
+    effects: tuple[str, ...] = ()
+    manipulation: bool = False
     latency_ms: int = 0
+    attempts: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    microdollars: int = 0
+    prefixes: tuple[str, ...] = ()
     failure: str = ""
+    unused: str = _text(200)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from fwdperm.rules.layer import Problem
 from fwdperm.seat.unattended import Unattended
+from fwdperm.serve.judge_config import read_judge
 from fwdperm.settings import LONGEST_WAIT_S, WAIT_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from fwdperm.judge.setup import JudgeSetup
     from fwdperm.rules.toml_file import ConfigFile, Setting
 
 
@@ -29,6 +31,7 @@ class Config:
         sensitive_read: Further path patterns that must not be read unasked.
         sensitive_write: The same for writing.
         exec_judgeable: Whether test runners and build tools count as routine.
+        judge: How the judge is set up; None for no judge.
     """
 
     unattended: Unattended = Unattended.HOLD
@@ -37,6 +40,7 @@ class Config:
     sensitive_read: tuple[str, ...] = ()
     sensitive_write: tuple[str, ...] = ()
     exec_judgeable: bool = True
+    judge: JudgeSetup | None = None
 
 
 class _Reader:
@@ -91,6 +95,7 @@ def read_settings(config: ConfigFile) -> tuple[Config, tuple[Problem, ...]]:
     reader = _Reader(config.layer.name, config.settings)
     reader.table("seat", frozenset({"wait_s"}))
     reader.table("guard", frozenset({"sensitive_read", "sensitive_write", "exec_judgeable"}))
+    judge, wrong = read_judge(config.settings.get("judge"), file=config.layer.name)
     unattended = reader.take(
         "unattended",
         "",
@@ -119,8 +124,9 @@ def read_settings(config: ConfigFile) -> tuple[Config, tuple[Problem, ...]]:
             check=lambda value: isinstance(value, bool),
             expected="true or false",
         ),
+        judge=judge,
     )
-    return made, tuple(reader.problems)
+    return made, (*reader.problems, *wrong)
 
 
 def _patterns(reader: _Reader, name: str) -> tuple[str, ...]:

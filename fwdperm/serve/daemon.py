@@ -95,6 +95,7 @@ class Daemon:
             self._tick()
             self._parts.heart.start()
             self._parts.interfaces.attach(self._parts.desk, loop=self._loop, on_change=self.schedule)
+            self._parts.consultant.attach(self._parts.desk, loop=self._loop, on_change=self.schedule)
             self.schedule()
             await self._stopped.wait()
         finally:
@@ -115,6 +116,7 @@ class Daemon:
                 parts.interfaces.collect(parts.desk, now=self._loop.time())
             parts.desk.watch_over()
             parts.desk.flush()
+            parts.consultant.give_up_all_but(parts.desk.waiting)
             parts.interfaces.refresh()
             parts.trouble = ""
         except Exception:  # the seam: one turn; nothing was approved that was not recorded
@@ -136,6 +138,7 @@ class Daemon:
             self._check_doorbell()
             if parts.rulebook.reload():
                 parts.desk.reconsider()
+                parts.consultant.reload()
             parts.desk.retry()
             if self._ticks % _UNREAD_EVERY == 1:
                 parts.desk.sweep_unread()
@@ -171,4 +174,7 @@ async def serve(parts: Parts, *, once: bool = False) -> None:
     """Serve until SIGTERM or SIGINT, or with `once` until nothing waits."""
     loop = asyncio.get_running_loop()
     daemon = Daemon(parts, loop=loop, once=once)
-    await daemon.run(lambda ring: open_doorbell(parts.transport, loop, ring))
+    try:
+        await daemon.run(lambda ring: open_doorbell(parts.transport, loop, ring))
+    finally:
+        await parts.consultant.aclose()

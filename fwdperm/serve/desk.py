@@ -11,15 +11,16 @@ durable except denials during an outage of the journal, which say so.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol, assert_never
+from typing import TYPE_CHECKING, Final, Protocol, assert_never
 
 import structlog
 
-from fwdperm.decide import AskHuman, AskJudge, Decided, after_human, after_judge, begin, nobody
+from fwdperm.decide import AskHuman, AskJudge, Decided, after_human, after_judge, begin, nobody, spare_judge
 from fwdperm.errors import ChildError
 from fwdperm.inbox.protocol import AlreadyThere, Failed, Mail, Published, Refused
 from fwdperm.journal import record
 from fwdperm.journal.log import JournalFailed
+from fwdperm.judge.limits import Rejections
 from fwdperm.judge.verdict import Verdict
 from fwdperm.memory.lesson import Lesson, Objection
 from fwdperm.seat import queue as seat
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger("fwdperm.serve")
 
 Key = tuple[str, str]
+CONSULTATIONS: Final = 2
+"""How often the judge is asked about one request whose rules change meanwhile; then a person is."""
 OUTAGE = "the decision could not be recorded, so it does not count; the permission service's disk needs care"
 
 
@@ -65,6 +68,10 @@ class Rules(Protocol):
 
     def suggestions(self, request: Request) -> Sequence[tuple[str, str]]:
         """Give (surface, pattern) pairs that an *always* would record."""
+        ...
+
+    def epoch(self, request: Request) -> str:
+        """Name the rules a judge would be shown for a request now: a verdict holds only while they stay the same."""
         ...
 
 
@@ -101,10 +108,19 @@ class Arrival:
 
 @dataclass(slots=True)
 class Waiting:
-    """A request that waits for a judge or a person."""
+    """A request that waits for a judge or a person.
+
+    Attributes:
+        arrival: The request.
+        step: Whom it waits for.
+        epoch: The rules the judge was shown; empty until it is asked.
+        consultations: How often the judge was asked.
+    """
 
     arrival: Arrival
     step: AskHuman | AskJudge
+    epoch: str = ""
+    consultations: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +221,7 @@ class Desk:
         self._unread: dict[Key, float] = {}
         self._fresh: list[Key] = []
         self._consulting: list[Key] = []
+        self._rejections = Rejections()
 
     # -- what comes in -----------------------------------------------------------------------------------------
 
@@ -260,13 +277,31 @@ class Desk:
         )
 
     def judged(self, key: Key, digest: str, opinion: Opinion) -> None:
-        """Take what the judge said, if its question still stands: same digest, unanswered."""
+        """Take what the judge said, if its question still stands: same digest, unanswered, and the same rules.
+
+        Where rules changed meanwhile, the order begins anew; what is still open to the judge is put to it once more,
+        and then to a person.
+        """
         waiting = self.waiting.get(key)
         if waiting is None or waiting.arrival.request.digest != digest or not isinstance(waiting.step, AskJudge):
             return
         request = waiting.arrival.request
-        self._journal.append(_verdict_record(request, opinion))
-        self._follow(waiting.arrival, after_judge(waiting.step, opinion, self._rules.standing(request)))
+        standing = self._rules.standing(request)
+        step = begin(request, standing)
+        unused = ""
+        if not isinstance(step, AskJudge):
+            unused = "the rules decide this by now"
+        elif self._rules.epoch(request) != waiting.epoch:
+            unused = "the rules changed while it was considered"
+        self._journal.append(replace(_verdict_record(request, opinion), unused=unused))
+        if isinstance(step, AskJudge):
+            if unused and waiting.consultations < CONSULTATIONS:
+                self._consulting.append(key)
+                return
+            step = spare_judge(step, unused, opinion=opinion) if unused else after_judge(step, opinion, standing)
+        is_rejected = isinstance(step, Decided) and step.decision.stage is Stage.JUDGE and not step.is_approved
+        self._rejections.add((request.inbox, request.session), rejected=is_rejected)
+        self._follow(waiting.arrival, step)
 
     def reconsider(self) -> None:
         """Run the first two steps again on everything that waits: a rule or a reply may have settled it."""
@@ -358,6 +393,8 @@ class Desk:
         for key in consulting:
             waiting = self.waiting.get(key)
             if waiting is not None and isinstance(waiting.step, AskJudge):
+                waiting.epoch = self._rules.epoch(waiting.arrival.request)
+                waiting.consultations += 1
                 self._consult(waiting.step, key)
 
     def retry(self) -> None:
@@ -474,6 +511,9 @@ class Desk:
             case Decided():
                 self.waiting.pop(key, None)
                 self._out(arrival, step.decision)
+            case AskJudge() if self._rejections.is_over((arrival.request.inbox, arrival.request.session)):
+                self._rejections.add((arrival.request.inbox, arrival.request.session), rejected=False)
+                self._follow(arrival, spare_judge(step, "the judge rejected much of this requester lately"))
             case AskJudge():
                 self.waiting[key] = Waiting(arrival, step)
                 self._consulting.append(key)
@@ -579,7 +619,19 @@ def _by(decision: Decision) -> Closed:
 
 
 def _verdict_record(request: Request, opinion: Opinion) -> record.Verdict:
-    base = record.Verdict(inbox=request.inbox, id=request.id, digest=request.digest)
+    call = opinion.call
+    base = record.Verdict(
+        inbox=request.inbox,
+        id=request.id,
+        digest=request.digest,
+        latency_ms=call.latency_ms,
+        attempts=call.attempts,
+        input_tokens=call.input_tokens + call.cache_write_tokens,
+        cached_tokens=call.cache_read_tokens,
+        output_tokens=call.output_tokens,
+        microdollars=call.microdollars,
+        prefixes=call.prefixes,
+    )
     if isinstance(opinion, Verdict):
         return replace(
             base,
@@ -588,5 +640,7 @@ def _verdict_record(request: Request, opinion: Opinion) -> record.Verdict:
             risk=str(opinion.risk),
             cited=opinion.rule,
             reason=opinion.reason,
+            effects=tuple(str(effect) for effect in opinion.effects),
+            manipulation=opinion.manipulation,
         )
     return replace(base, failure=opinion.code, reason=opinion.words)

@@ -14,14 +14,13 @@ from fwdperm.serve.rulebook import Rulebook
 from fwdperm.serve.sessions import Sessions
 
 
-def open_rulebook(  # noqa: PLR0913 - where everything is
+def open_rulebook(
     *,
     root: Path,
     state: Path,
     config: Path,
     workspace: str,
     sessions: Sessions | None = None,
-    has_judge: bool = False,
 ) -> Rulebook:
     """Open what is recorded for a root.
 
@@ -31,7 +30,6 @@ def open_rulebook(  # noqa: PLR0913 - where everything is
         config: The user's rules and settings; it need not exist.
         workspace: The directory the caller vouches for; empty for none.
         sessions: The tree of sessions; a new one when left out.
-        has_judge: Whether a judge is configured.
     """
     trust = TrustStore(state / "trust.json")
     files = RulesetFiles(user=config, trust=trust)
@@ -43,5 +41,4 @@ def open_rulebook(  # noqa: PLR0913 - where everything is
         workspace=workspace,
         home=str(Path.home()),
         projects=Projects(files, trust),
-        has_judge=has_judge,
     )

@@ -21,10 +21,12 @@ from fwdperm.inbox.tree import InboxTree
 from fwdperm.journal import record
 from fwdperm.journal.log import Journal, JournalFailed
 from fwdperm.places import ROOT_SESSION
+from fwdperm.redaction import redacted_text
 from fwdperm.seat.files import PromptShelf
 from fwdperm.seat.queue import SeatQueue
 from fwdperm.seat.unattended import Unattended
 from fwdperm.serve.clock import SystemClock
+from fwdperm.serve.consult import Consultant
 from fwdperm.serve.desk import Desk, Limits
 from fwdperm.serve.interfaces import Interfaces
 from fwdperm.serve.ledger import Ledger
@@ -84,6 +86,7 @@ class Parts:
     queue: SeatQueue
     shelf: PromptShelf
     interfaces: Interfaces
+    consultant: Consultant
     desk: Desk
     heart: Heart
     status: StatusFile
@@ -132,6 +135,7 @@ class Parts:
             by_stage=dict(counts.by_stage),
             set_aside=counts.set_aside,
             sessions=self._session_status(),
+            judge=self.consultant.status(),
             problems=tuple(str(problem) for problem in self.rulebook.problems),
         )
         self.status.write(made)
@@ -161,6 +165,7 @@ class Parts:
     def close(self) -> None:
         """Stop in order: heartbeats first, the journal and the lock last."""
         self.heart.close()
+        self.consultant.detach()
         self.interfaces.detach()
         self.status.remove()
         self.shelf.clear()
@@ -195,7 +200,7 @@ def build(options: Options) -> Parts:
     with contextlib.ExitStack() as undo:
         undo.callback(lease.close)
         memory = Memory(sessions, clock=clock)
-        journal = Journal.open(options.state / "journal", clock=clock.wall_ms, folds=memory.folds)
+        journal = Journal.open(options.state / "journal", clock=clock.wall_ms, folds=memory.folds, redact=redacted_text)
         undo.callback(journal.close)
         rulebook.memory = memory
         for edge in journal.state.sessions.values():
@@ -224,6 +229,7 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
     interfaces = Interfaces(options.state, queue=queue, asks_here=options.asks_here, has_colour=options.has_colour)
     interfaces.box.prepare()
     config = rulebook.config
+    consultant = Consultant(rulebook, sessions)
     teaching = Teaching(memory, rulebook.projects, sessions=sessions, journal=journal)
     desk = Desk(
         transport=transport,
@@ -236,7 +242,7 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
         shelf=shelf,
         clock=clock,
         limits=Limits(config.wait_s, refuses_unattended=config.unattended is Unattended.REJECT),
-        consult=_no_judge,
+        consult=consultant.consult,
         is_attended=interfaces.is_attended,
     )
     shared = is_shared(file_system_type(options.root))
@@ -251,6 +257,7 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
         queue=queue,
         shelf=shelf,
         interfaces=interfaces,
+        consultant=consultant,
         desk=desk,
         heart=heart,
         status=StatusFile(options.state),
@@ -263,11 +270,6 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
     )
     journal.commit()
     return parts
-
-
-def _no_judge(*_: object) -> None:
-    """Refuse to be asked: standings say that there is no judge, so the order never comes here."""
-    raise OperatorError("no judge is configured")
 
 
 def _make_private(path: Path, *, several_uids: bool = False) -> None:

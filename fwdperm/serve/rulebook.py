@@ -14,11 +14,13 @@ import structlog
 
 from fwdperm.decide import NothingTaught, Standing
 from fwdperm.guard import Surroundings
+from fwdperm.judge.brief import Ground
 from fwdperm.memory.project import NO_PROJECT
 from fwdperm.recorded import read_sessions
 from fwdperm.rules.layer import untrusted
 from fwdperm.rules.mode import Mode
 from fwdperm.rules.record import recorded_ruleset
+from fwdperm.serve.briefing import epoch_of, ground_of
 from fwdperm.serve.config import Config, read_settings
 from fwdperm.units.breakdown import breakdown
 from fwdperm.units.suggest import suggest
@@ -54,7 +56,6 @@ class Rulebook:
         workspace: The daemon's own directory; empty when it vouches for none.
         home: The operator's home directory.
         projects: The projects' own grants.
-        has_judge: Whether a judge is configured.
 
     Attributes:
         memory: What people taught; None until the journal that remembers it is open.
@@ -70,7 +71,6 @@ class Rulebook:
         workspace: str,
         home: str,
         projects: Projects,
-        has_judge: bool = False,
     ) -> None:
         self.files = files
         self.config = Config()
@@ -82,7 +82,6 @@ class Rulebook:
         self._home = home
         self.projects = projects
         self.memory: Memory | None = None
-        self._has_judge = has_judge
         self._layers: dict[str, tuple[str, Layer]] = {}
         self._rulesets: dict[tuple[str, str, str, bool, bool], Ruleset] = {}
         self._generation = -1
@@ -156,12 +155,26 @@ class Rulebook:
         places = self._sessions.chain(request)
         chain = dict.fromkeys(self._ruleset(place, request) for place in places)
         mode = next(iter(chain)).mode
+        judge = self.config.judge
         return Standing(
             chain=tuple(chain),
             surroundings=self._surroundings,
             taught=self._taught(request, places),
-            has_judge=self._has_judge and mode is Mode.JUDGE,
+            has_judge=judge is not None and mode is Mode.JUDGE,
+            judge_advises=judge is not None and judge.advises,
         )
+
+    def ground(self, request: Request) -> Ground:
+        """Give what a judge is shown of a request beside the request."""
+        context = self.config.judge.context if self.config.judge is not None else ""
+        if self.memory is None:
+            return Ground(context=context)
+        standing = self.standing(request)
+        return ground_of(self.memory.brief(request, standing), standing.taught, context=context)
+
+    def epoch(self, request: Request) -> str:
+        """Name the rules a judge would be shown for a request now."""
+        return epoch_of(self.ground(request), self.standing(request))
 
     def _taught(self, request: Request, places: Sequence[Place]) -> SessionRules:
         """Give what people taught, bound to the request's place in the tree."""

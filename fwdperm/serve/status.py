@@ -68,6 +68,7 @@ class Status:
         by_stage: Decisions by who decided.
         set_aside: Files that were no readable request.
         sessions: The tree.
+        judge: What the judge is doing, in one line; empty when none is configured.
         problems: What is wrong in rules and settings.
     """
 
@@ -83,6 +84,7 @@ class Status:
     by_stage: dict[str, int] = field(default_factory=dict, hash=False)
     set_aside: int = 0
     sessions: tuple[SessionStatus, ...] = ()
+    judge: str = ""
     problems: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from fwdperm.guard import Surroundings
 from fwdperm.inbox.protocol import AlreadyThere, Failed, Identity, Mail, Published, Unread
 from fwdperm.journal.log import Journal
 from fwdperm.judge.verdict import Silence
+from fwdperm.redaction import redacted_text
 from fwdperm.rules.mode import Mode
 from fwdperm.rules.rule import LayerKind
 from fwdperm.rules.ruleset import Ruleset
@@ -24,6 +25,7 @@ from fwdperm.rules.store import RulesetFiles
 from fwdperm.rules.toml_file import read_layer
 from fwdperm.rules.trust import TrustStore
 from fwdperm.seat.queue import SeatQueue
+from fwdperm.serve.briefing import epoch_of, ground_of
 from fwdperm.serve.desk import Desk, Limits
 from fwdperm.serve.ledger import Ledger
 from fwdperm.serve.memory import Memory
@@ -210,6 +212,7 @@ class SimulatedRules:
         self.base: Sequence[Layer] = (read_layer(text, file="rules.toml", kind=LayerKind.USER),)
         self.layers: dict[str, Layer] = {}
         self.taught: SessionRules | None = None
+        self.judge_advises = False
         self._memory = memory
         self._projects = projects
         self.surroundings = Surroundings(workspaces=(workspace,), home="/home/u")
@@ -232,7 +235,14 @@ class SimulatedRules:
         has_judge = self._has_judge and self._mode is Mode.JUDGE
         project = self._projects.grants(request.facts.cwd if request.facts else "")
         taught = self.taught or self._memory.view(request, places, project)
-        return Standing(tuple(chain), self.surroundings, taught, has_judge=has_judge)
+        return Standing(tuple(chain), self.surroundings, taught, has_judge=has_judge, judge_advises=self.judge_advises)
+
+    def epoch(self, request: Request) -> str:
+        """Name the rules a judge would be shown: the real thing, but for a standing that a test made up."""
+        standing = self.standing(request)
+        if self.taught is not None:
+            return standing.version
+        return epoch_of(ground_of(self._memory.brief(request, standing), standing.taught), standing)
 
     def suggestions(self, request: Request) -> Sequence[tuple[str, str]]:
         """Suggest what the requester suggests."""
@@ -297,7 +307,7 @@ class Simulation:
             projects=projects,
             has_judge=judge is not None,
         )
-        self.journal = Journal.open(directory, clock=self.clock.wall_ms, folds=self.memory.folds)
+        self.journal = Journal.open(directory, clock=self.clock.wall_ms, folds=self.memory.folds, redact=redacted_text)
         self.teaching = Teaching(self.memory, projects, sessions=self.sessions, journal=self.journal)
         self.ledger = Ledger(self.journal.state)
         self._to_judge: list[tuple[AskJudge, Key]] = []
