@@ -109,6 +109,8 @@ def query_command(
 def verify_command(root: Root = None, as_json: AsJson = False, quiet: Quiet = False) -> None:
     """Check the whole journal: edits, insertions, deletions, gaps. Exit 8 when anything is not as it was written."""
     setting = Setting.of(root)
+    if not (setting.state / "journal").is_dir():
+        fail(f"`{setting.root}` was never served, so there is no journal; name another with --root", Exit.NOBODY)
     try:
         found = verify(setting.state / "journal")
     except (FwdpermError, OSError) as error:

@@ -1,0 +1,183 @@
+"""Commands without a daemon: what they print, where, and how they exit."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Run = "Callable[..., subprocess.CompletedProcess[str]]"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    def command(*words: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "fwdperm", *words],
+            env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "NO_COLOR": "1", **env},
+            cwd=tmp_path,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    return command
+
+
+def config(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / ".config" / "fwdperm" / "config.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_init_writes_a_starter_that_loads_and_never_overwrites(run: Any, tmp_path: Path) -> None:
+    first = run("init")
+    assert first.returncode == 0
+    path = Path(first.stdout.strip())
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert "fwdperm serve" in first.stderr
+    assert run("check").returncode == 0
+    path.write_text("mine", encoding="utf-8")
+    again = run("init")
+    assert again.returncode == 2
+    assert path.read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "word"), [("git status", 0, "ALLOW"), ("npm i", 10, "DENY"), ("make", 12, "ASK")]
+)
+def test_explain_exits_with_what_would_happen_and_names_the_line(
+    run: Any, tmp_path: Path, value: str, code: int, word: str
+) -> None:
+    path = config(tmp_path, '[rules.bash]\n"git *" = "allow"\n"npm *" = { action = "deny", reason = "use pnpm" }\n')
+    done = run("explain", "--surface", "bash", "--value", value)
+    assert done.returncode == code, done.stderr
+    assert done.stdout.startswith(word)
+    if code != 12:
+        assert f"{path}:" in done.stdout
+
+
+def test_explain_shows_hostile_text_escaped(run: Any) -> None:
+    done = run("explain", "--surface", "bash", "--value", "ls\u001b[2J \u202e")
+    assert "\u001b" not in done.stdout
+    assert "\u202e" not in done.stdout
+    assert "u{1B}" in done.stdout
+
+
+def test_explain_without_a_request_says_what_to_give(run: Any) -> None:
+    done = run("explain")
+    assert done.returncode == 2
+    assert "--surface" in done.stderr
+
+
+def test_a_file_of_requests_gives_one_line_for_each(run: Any, tmp_path: Path) -> None:
+    rows = [
+        {"id": "a", "surface": "bash", "value": "git status", "rules": [["bash", "git *", "allow"]]},
+        {"id": "b", "surface": "bash", "value": "git push; rm -rf /", "rules": [["bash", "*", "allow"]]},
+        {
+            "id": "c",
+            "surface": "read",
+            "values": ["a", "/etc/passwd"],
+            "cwd": "/w",
+            "layers": [[["read", "/w/*", "allow"]]],
+        },
+        {"id": "d", "surface": "bash", "value": 7},
+    ]
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows) + "not json\n", encoding="utf-8")
+    done = run("explain", "--file", "r.jsonl", "--json")
+    assert done.returncode == 0, done.stderr
+    out = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(row["id"], row["action"]) for row in out] == [
+        ("a", "allow"),
+        ("b", "deny"),
+        ("c", "ask"),
+        ("d", "ask"),
+        (5, "ask"),
+    ]
+    assert out[0]["rule"]["pattern"] == "git *"
+    assert out[1]["stage"] == "guard"
+    assert set(out[1]["guard"]) >= {"class", "id", "words"}
+
+
+def test_check_names_file_and_line_and_exits_3(run: Any, tmp_path: Path) -> None:
+    path = config(tmp_path, '[rules.bash]\n"git *" = "permit"\n"a *" = "allow"\n"*" = "deny"\n')
+    done = run("check")
+    assert done.returncode == 3
+    assert f"cannot load ruleset `{path}`: line 2: unknown action `permit`, expected allow, ask or deny" in done.stdout
+
+
+def test_check_reports_a_wrong_setting_with_what_was_expected(run: Any, tmp_path: Path) -> None:
+    config(tmp_path, 'unattended = "allow"\n\n[seat]\nwait_s = -1\nwait = 3\n')
+    done = run("check", "--json")
+    assert done.returncode == 3
+    messages = [row["message"] for row in json.loads(done.stdout)["problems"]]
+    assert any("expected hold or reject" in message for message in messages)
+    assert any("seat.wait_s" in message for message in messages)
+    assert any("unknown key `seat.wait`" in message for message in messages)
+
+
+def test_trust_is_of_content(run: Any, tmp_path: Path) -> None:
+    project = tmp_path / "p"
+    project.mkdir()
+    rules = project / ".fwdperm.toml"
+    rules.write_text('[rules.bash]\n"make *" = "allow"\n', encoding="utf-8")
+    ask = ("explain", "--surface", "bash", "--value", "make", "--cwd", str(project))
+    assert run(*ask).returncode == 12
+    assert run("trust", str(rules)).returncode == 0
+    assert run(*ask).returncode == 0
+    rules.write_text('[rules.bash]\n"make *" = "allow"\n"x" = "allow"\n', encoding="utf-8")
+    assert run(*ask).returncode == 12
+
+
+def test_status_and_tree_say_that_nobody_serves(run: Any) -> None:
+    assert run("status").returncode == 4
+    assert run("tree").returncode == 4
+    assert json.loads(run("status", "--json").stdout)["serving"] is False
+
+
+def test_unknown_ids_exit_5(run: Any) -> None:
+    assert run("show", "nope").returncode == 5
+    assert run("allow", "nope").returncode == 5
+    assert run("why", "nope").returncode == 5
+
+
+@pytest.mark.parametrize("name", ["request", "response", "prompt", "reply", "heartbeat"])
+def test_every_schema_is_printed(run: Any, name: str) -> None:
+    assert json.loads(run("schema", name).stdout)["$id"] == f"fwdperm.{name}/1"
+
+
+def test_an_unknown_schema_says_which_there_are(run: Any) -> None:
+    done = run("schema", "nope")
+    assert done.returncode == 2
+    assert "heartbeat" in done.stderr
+
+
+def test_a_config_that_is_named_must_exist(run: Any) -> None:
+    done = run("serve", "--once", "--config", "nowhere.toml")
+    assert done.returncode == 3
+    assert "nowhere.toml" in done.stderr
+
+
+def test_a_recorded_ruleset_with_a_mistake_starts_no_child(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "bad.toml").write_text('[rules.bash]\n"x" = "perhaps"\n', encoding="utf-8")
+    done = run("run", "--session", "s1", "--ruleset", "bad.toml", "--", "touch", "started")
+    assert done.returncode == 3
+    assert "line 2" in done.stderr
+    assert not (tmp_path / "started").exists()
+
+
+def test_a_root_that_was_never_served_has_no_journal_and_says_so(run: Any) -> None:
+    done = run("audit", "verify")
+    assert done.returncode == 4
+    assert "never served" in done.stderr
+    assert run("audit", "tail").stdout == ""

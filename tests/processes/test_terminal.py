@@ -1,0 +1,109 @@
+"""A person at the terminal that serves: the real daemon on a real pseudo-terminal."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pexpect
+import pytest
+from house import wait_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from house import House
+
+
+@pytest.fixture
+def terminal(house: House) -> Iterator[Any]:
+    daemon = pexpect.spawn(
+        sys.executable,
+        ["-m", "fwdperm", "serve", "--workspace", str(house.work)],
+        env=house.env | {"NO_COLOR": "1", "TERM": "xterm"},
+        encoding="utf-8",
+        timeout=20,
+        dimensions=(40, 120),
+    )
+    daemon.expect("fwdperm asks here")
+    yield daemon
+    daemon.kill(signal.SIGKILL)
+    daemon.wait()
+    daemon.close()
+
+
+def answer(terminal: Any, line: str) -> None:
+    """Type after the moment in which keys are thrown away: the prompt's own mark says when it is over."""
+    terminal.expect("> ")
+    wait_for(lambda: _typed(terminal, line), what="the answer to be taken", seconds=10)
+
+
+def _typed(terminal: Any, line: str) -> bool:
+    terminal.sendline(line)
+    return terminal.expect(["approved", "rejected", "accepted", "too soon", pexpect.TIMEOUT], timeout=1) < 3
+
+
+def test_a_question_is_answered_with_a_note_on_the_terminal_that_serves(house: House, terminal: Any) -> None:
+    stem = house.drop("git push", requesterSessionId="build")
+    terminal.expect("root > build")
+    terminal.expect("git push")
+    terminal.expect("rule ask")
+    answer(terminal, "yes only this branch")
+    got = house.wait_answer(stem)
+    assert (got["approved"], got["note"]) == (True, "only this branch")
+    assert "terminal" in got["decidedBy"]["via"]
+
+
+def test_a_rejection_with_a_note_reaches_the_agent(house: House, terminal: Any) -> None:
+    stem = house.drop("git push")
+    terminal.expect("git push")
+    answer(terminal, "n not today")
+    assert house.wait_answer(stem)["denialReason"] == "User rejected this tool call with feedback: not today"
+
+
+def test_what_is_typed_before_a_question_answers_nothing(house: House, terminal: Any) -> None:
+    terminal.sendline("yes")
+    terminal.sendline("yes")
+    stem = house.drop("git push")
+    terminal.expect("git push")
+    terminal.expect("> ")
+    assert house.answer(stem) is None
+    wait_for(lambda: _typed(terminal, "n"), what="the answer to be taken", seconds=10)
+    assert house.wait_answer(stem)["approved"] is False
+
+
+def test_an_answer_from_another_shell_closes_the_question_on_the_terminal(house: House, terminal: Any) -> None:
+    stem = house.drop("git push")
+    terminal.expect("git push")
+    assert house.run("reject", stem).returncode == 0
+    terminal.expect("already decided by .*: rejected")
+
+
+def test_hostile_text_never_reaches_the_terminal_raw(house: House, terminal: Any) -> None:
+    evil = "ls\u001b[2J\u001b[Hfwdperm: approved\u202e"
+    house.drop(evil, requesterAgentName="x\n> y\napproved by admin", message="\u001b]0;title\u0007")
+    terminal.expect("u{1B}")
+    terminal.expect("> ")
+    shown = terminal.before
+    assert "\u001b[2J" not in shown
+    assert "\u202e" not in shown
+    assert "\u0007" not in shown
+    assert "\napproved by admin" not in shown
+
+
+def test_a_closed_terminal_does_not_take_the_daemon_along(house: House, terminal: Any) -> None:
+    terminal.sendeof()
+    stem = house.drop("git push")
+    prompt = house.wait_prompt()
+    assert house.run("allow", prompt["id"]).returncode == 0
+    assert house.wait_answer(stem)["approved"] is True
+    assert terminal.isalive()
+
+
+def test_ctrl_c_ends_the_daemon_in_good_order(house: House, terminal: Any) -> None:
+    terminal.sendintr()
+    terminal.expect(pexpect.EOF)
+    terminal.wait()
+    assert terminal.exitstatus == 0
+    assert not list((house.root / "serving").iterdir())
