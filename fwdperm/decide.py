@@ -359,6 +359,7 @@ def nobody(weighed: Weighed | None, code: Code, reason: str) -> Decision:
     return decision if weighed is None else _with_evidence(decision, weighed)
 
 
+@lru_cache(maxsize=1024)
 def ref(rule: Rule | None) -> RuleRef | None:
     """Give a recorded rule in its flat form."""
     if rule is None:
@@ -507,8 +508,14 @@ def _by_rule(weighed: Weighed, outcome: Outcome, finding: Finding) -> Decision:
         own = f": {finding.rule.reason}" if finding.rule and finding.rule.reason else ""
         named = f"rule {rule}" if rule else "the ruleset's default"
         reason = f"Denied by {named}{own}. Other tool calls are judged on their own; no person was asked."
-    return _with_evidence(
-        Decision(outcome=outcome, stage=Stage.RULE, reason=reason, rule=rule, by="" if rule else "default"), weighed
+    return Decision(
+        outcome=outcome,
+        stage=Stage.RULE,
+        reason=reason,
+        rule=rule,
+        by="" if rule else "default",
+        units=weighed.evidence,
+        ruleset=weighed.version,
     )
 
 

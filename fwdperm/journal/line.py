@@ -40,7 +40,9 @@ _SHAPES: Final = {
     "Mapping[str, Any]": "response",
 }
 """How a field's annotation is read and written."""
-_dumps = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
+_dumps = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False, check_circular=False
+).encode
 _scan = json.JSONDecoder().raw_decode
 
 

@@ -50,8 +50,13 @@ CHECKPOINT_LINES: Final = 50_000
 @dataclass(frozen=True, slots=True)
 class _Pending:
     line: Line
+    record: Record
     raw: bytes
-    is_lazy: bool
+    hash: str
+
+    @property
+    def is_lazy(self) -> bool:
+        return isinstance(self.record, Delivered)
 
 
 class Journal:
@@ -177,10 +182,11 @@ class Journal:
             Its number. It is not recorded before `commit` returned: until then nothing may be seen of it.
         """
         seq, before = self._next
-        line = line_of(tidied(record, redact=self._redact), seq=seq + 1, at=self._clock(), prev=before)
+        record = tidied(record, redact=self._redact)
+        line = line_of(record, seq=seq + 1, at=self._clock(), prev=before)
         raw = encode(line)
-        self._waiting.append(_Pending(line, raw, isinstance(record, Delivered)))
-        self._next = (seq + 1, hash_of(raw))
+        self._waiting.append(_Pending(line, record, raw, hash_of(raw)))
+        self._next = (seq + 1, self._waiting[-1].hash)
         return seq + 1
 
     def commit(self) -> int:
@@ -228,7 +234,7 @@ class Journal:
         dropped = len(self._waiting)
         self._waiting.clear()
         if self._written:
-            self._next = (self._written[-1].line.seq, hash_of(self._written[-1].raw))
+            self._next = (self._written[-1].line.seq, self._written[-1].hash)
         else:
             self._next = (self._durable.seq, self._durable.hash)
         return dropped
@@ -325,10 +331,10 @@ class Journal:
             raise
         written, self._written = self._written, []
         for pending in written:
-            self.replayed.folding.apply(pending.line)
+            self.replayed.folding.apply(pending.line, pending.record)
         last = written[-1]
         self._last = last.raw
-        self._durable = Point(last.line.seq, hash_of(last.raw), self._durable.file, self._end)
+        self._durable = Point(last.line.seq, last.hash, self._durable.file, self._end)
         self._head.write(self._durable)
         self._since_checkpoint += len(written)
         if self._since_checkpoint >= self._checkpoint_lines:

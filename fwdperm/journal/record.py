@@ -9,13 +9,15 @@ altered, and a field without metadata is an identifier that stands as it is.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from fwdperm.wire.decision import Outcome, RuleRef, Stage, UnitEvidence
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from fwdperm.wire.decision import Decision
     from fwdperm.wire.request import Request
@@ -478,8 +480,14 @@ def decided(  # noqa: PLR0913 - a record has as many parts as there are facts
     )
 
 
+def digest_of(values: Iterable[str]) -> str:
+    """Give the sha-256 (hex) of values in full: equal exactly for equal values in equal order."""
+    return hashlib.sha256(json.dumps(list(values)).encode()).hexdigest()
+
+
 def _subject(request: Request) -> dict[str, Any]:
     facts = request.facts
+    values = facts.values if facts else ((request.value,) if request.value else ())
     return {
         "inbox": request.inbox,
         "id": request.id,
@@ -488,7 +496,8 @@ def _subject(request: Request) -> dict[str, Any]:
         "agent": request.agent,
         "chain": request.route,
         "surface": facts.surface if facts else request.surface,
-        "values": facts.values if facts else ((request.value,) if request.value else ()),
+        "values": values,
+        "values_digest": digest_of(values) if values else "",
         "cwd": facts.cwd if facts else "",
         "turn": request.turn,
     }

@@ -15,12 +15,13 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from fwdperm.journal.line import read
+from fwdperm.journal.record import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from fwdperm.journal.line import Line
-    from fwdperm.journal.record import Entry
+    from fwdperm.journal.record import Record
 
 KEY_BYTES: Final = 16
 """Bytes kept of a decided request for ever. Two of 2**64 requests would have to meet."""
@@ -216,8 +217,13 @@ class Folding:
     folds: Sequence[Fold] = ()
     _parts: dict[str, list[str]] = field(default_factory=dict)
 
-    def apply(self, line: Line) -> None:
-        """Take one more line into account."""
+    def apply(self, line: Line, record: Record | None = None) -> None:
+        """Take one more line into account.
+
+        Args:
+            line: The line.
+            record: What it says, when the caller made the line of it just now; None reads it from the line.
+        """
         if line.kind == "snapshot":
             self._restore(line)
             return
@@ -225,7 +231,8 @@ class Folding:
         entry: Entry | None = None
         for fold in self.folds:
             if line.kind in fold.kinds:
-                entry = entry or read(line)
+                if entry is None:
+                    entry = read(line) if record is None else Entry(line.seq, line.at, record)
                 fold.apply(entry)
 
     def dump(self) -> dict[str, Any]:

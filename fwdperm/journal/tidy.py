@@ -9,14 +9,13 @@ altered (a grant's pattern) is withheld instead. Fails closed: a withheld patter
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from fwdperm.journal.record import KINDS, Decided, Record, Unknown, _Subject
+from fwdperm.journal.record import KINDS, Decided, Record, Unknown, _Subject, digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from fwdperm.wire.decision import RuleRef, UnitEvidence
 
@@ -43,11 +42,6 @@ _NAMES: Final = frozenset(
 def unredacted(text: str) -> str:
     """Redact nothing: for a caller that has no redaction set."""
     return text
-
-
-def digest_of(values: Iterable[str]) -> str:
-    """Give the sha-256 (hex) of values in full: equal exactly for equal values in equal order."""
-    return hashlib.sha256(json.dumps(list(values)).encode()).hexdigest()
 
 
 def clip(text: str, limit: int) -> str:
@@ -78,6 +72,8 @@ def tidied(record: Record, *, redact: Redact = unredacted) -> Record:
         if not value:
             continue
         made = _treat(step, value, redact)
+        if made is value:
+            continue
         if step.withheld:
             lost = (len(value) - len(made)) if isinstance(value, tuple) else int(made != value)
             if lost:
@@ -118,14 +114,14 @@ def _plan(made: type[Any]) -> tuple[_Step, ...]:
 
 
 def _treat(step: _Step, value: Any, redact: Redact) -> Any:
+    if isinstance(value, str) and not step.is_exact:
+        return _told(step, value, redact)
     if isinstance(value, tuple):
         if step.is_exact:
             return tuple(text for text in value if stands(text, step.limit, redact))[: step.most]
         most = step.most if step.is_text else len(value)
         return tuple(_told(step, text, redact) for text in value[:most])
-    if step.is_exact:
-        return value if stands(value, step.limit, redact) else ""
-    return _told(step, value, redact)
+    return value if stands(value, step.limit, redact) else ""
 
 
 def _told(step: _Step, text: str, redact: Redact) -> str:
@@ -138,11 +134,13 @@ def stands(text: str, limit: int, redact: Redact) -> bool:
 
 
 def _evidence(record: Decided, redact: Redact) -> dict[str, Any]:
-    return {
+    """Give what tidying changes of a decision's evidence: most have nothing that changes."""
+    made = {
         "rule": _rule(record.rule, redact),
         "units": tuple(_unit(unit, redact) for unit in record.units[:UNITS]),
         "response": _answer(dict(record.response), redact, ANSWER_DEPTH),
     }
+    return {name: value for name, value in made.items() if value != getattr(record, name)}
 
 
 def _rule(rule: RuleRef | None, redact: Redact) -> RuleRef | None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from fwdperm.errors import OperatorError
 from fwdperm.journal import record as records
 from fwdperm.journal.line import GENESIS, NotALine, decode, encode, hash_of, line_of, read, take_apart
-from fwdperm.journal.record import KINDS, Decided, Delivered, Replied, RuleAdded, Unknown, asked, decided
-from fwdperm.journal.tidy import clip, digest_of, tidied
+from fwdperm.journal.record import KINDS, Decided, Delivered, Replied, RuleAdded, Unknown, asked, decided, digest_of
+from fwdperm.journal.tidy import clip, tidied
 from fwdperm.wire.decision import Code, Decision, Outcome, RuleRef, Stage, UnitEvidence
 from fwdperm.wire.request import Facts, Request
 

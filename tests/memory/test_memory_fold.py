@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fwdperm.journal import record
-from fwdperm.journal.record import Entry
-from fwdperm.journal.tidy import digest_of
+from fwdperm.journal.record import Entry, digest_of
 from fwdperm.memory.fold import RulesFold
 from fwdperm.memory.history import HistoryFold, history_section
 from fwdperm.memory.project import NO_PROJECT
