@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from fwdperm.agents import claude
 from fwdperm.agents.claude import allowed, carries_note, denied, noted
+from fwdperm.agents.summary import digest_of_input
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,5 +24,8 @@ NOTES: Final = frozenset({"PreToolUse", "PostToolUse"})
 
 
 def read(event: str, raw: Mapping[str, Any]) -> Event:
-    """Read an event; see `claude.read`."""
-    return claude.read(event, raw)
+    """Read an event; see `claude.read`. Only the asking event tells the model's justification, as a description."""
+    found = claude.read(event, raw)
+    lasting = {name: value for name, value in found.tool_input.items() if name != "description"}
+    found.call = digest_of_input(found.tool, lasting)
+    return found

@@ -38,9 +38,16 @@ EVENT_BYTES: Final = 1 << 26
 """Bytes of an event that are read; a write of a larger file is denied."""
 _LOG_BYTES: Final = 1 << 20
 """Bytes after which the log of refused events is left as it is."""
+_UNLOGGED: Final = "-"
 USAGE: Final = "usage: fwdperm hook AGENT EVENT [--root DIR]   (AGENT: claude, codex, copilot, gemini, qwen)\n"
 
+PROBE: Final = {"fwdperm": "probe"}
+"""The event that `fwdperm doctor` tries a hook with: it is denied, and is nothing to log."""
 AGENTS: Final = ("claude", "codex", "copilot", "gemini", "qwen")
+
+
+class _ProbeError(Exception):
+    """The event is a trial."""
 
 
 class _StopError(BaseException):
@@ -121,6 +128,8 @@ class _Hook:
             if self._event in self._dialect.ASKS:
                 return self._decide()
             return self._refuse(f"fwdperm does not know the event `{self._event[:40]}`")
+        except _ProbeError:
+            return self._refuse("this is only a trial", log=_UNLOGGED)
         except BadEvent as error:
             return self._refuse(f"fwdperm cannot read this call: {error}")
         except ChildError as error:
@@ -203,7 +212,8 @@ class _Hook:
             call = said.call
             note = take_note(self._root(), session=place.session, agent=said.agent_id, call=call)
         except BaseException as error:  # noqa: BLE001 - the tool has run; nothing is decided here
-            self._log(f"no note handed over: {type(error).__name__}")
+            if not isinstance(error, _ProbeError):
+                self._log(f"no note handed over: {type(error).__name__}")
             return None
         if not note:
             return None
@@ -224,6 +234,8 @@ class _Hook:
             raw = read_json(content.decode())
         except (JsonError, UnicodeDecodeError):
             raise BadEvent("the event is no JSON") from None
+        if raw == PROBE:
+            raise _ProbeError
         if not isinstance(raw, dict):
             raise BadEvent("the event is no JSON object")
         event: Event = self._dialect.read(self._event, raw)
@@ -238,7 +250,8 @@ class _Hook:
         return places.find_root(self._env, explicit=self._named_root)
 
     def _refuse(self, reason: str, *, log: str = "") -> dict[str, Any]:
-        self._log(log or reason)
+        if log != _UNLOGGED:
+            self._log(log or reason)
         told: dict[str, Any] = self._dialect.denied(self._event, f"{reason} (request {self._id})")
         return told
 

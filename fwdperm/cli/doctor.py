@@ -1,0 +1,176 @@
+"""`fwdperm doctor`: whether the daemon serves, and whether each agent's hooks really run.
+
+Lives here: the command, its findings and their words. Never here: how a hook is tried (`agents/probing.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+import fwdperm
+from fwdperm.cli.agents import INSTALLED, settings_file
+from fwdperm.cli.common import AsJson, Exit, Root, Setting, emit, say
+from fwdperm.errors import FwdpermError, OperatorError
+from fwdperm.serve.status import read_status
+from fwdperm.wire.shown import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_FRESH_MS: Final = 5_000
+"""Milliseconds after which a status file means that nobody serves."""
+_LOG_LINES: Final = 5
+_TRIED: Final[Mapping[str, str]] = {"claude": "2.1.332", "codex": "0.171.0", "copilot": "1.0.102"}
+"""Versions that this version was tried with, by an agent's program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        subject: `daemon`, an agent's name, `log`.
+        is_good: Whether it is as it must be; None for something that is only told.
+        words: What was found, for people.
+    """
+
+    subject: str
+    is_good: bool | None
+    words: str
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    app.command("doctor")(doctor_command)
+
+
+def doctor_command(
+    agent: Annotated[str, typer.Argument(metavar="[AGENT]", help="Only this agent: claude, codex, copilot.")] = "",
+    root: Root = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say whether the daemon serves and whether each agent's hooks really run.
+
+    Exit 0 when all is well, 4 when nobody serves, 3 when an agent's hooks are there and do not run, 1 when no agent
+    has any.
+    """
+    if agent and agent not in INSTALLED:
+        raise typer.BadParameter(f"no agent `{agent}`, expected {', '.join(INSTALLED)}")
+    setting = Setting.of(root)
+    findings = [*_daemon(setting)]
+    for name in (agent,) if agent else INSTALLED:
+        findings += _agent(name, setting)
+    findings += _log(setting)
+    if as_json:
+        rows = [{"subject": one.subject, "good": one.is_good, "words": one.words} for one in findings]
+        emit("doctor", {"version": fwdperm.__version__, "findings": rows})
+    else:
+        marks = {True: "ok  ", False: "BAD ", None: "    "}
+        say(*(f"{marks[one.is_good]}{one.subject:9}{shown(one.words)}" for one in findings))
+    raise typer.Exit(_code(findings))
+
+
+def _code(findings: list[Finding]) -> Exit:
+    if any(one.is_good is False and one.subject == "daemon" for one in findings):
+        return Exit.NOBODY
+    if any(one.is_good is False for one in findings):
+        return Exit.CONFIG
+    return Exit.OK if any(one.is_good and one.subject in INSTALLED for one in findings) else Exit.INTERNAL
+
+
+def _daemon(setting: Setting) -> Iterator[Finding]:
+    try:
+        status = read_status(setting.state)
+    except FwdpermError as error:
+        yield Finding("daemon", is_good=False, words=str(error))
+        return
+    if status is None or abs(time.time() * 1000 - status.updated_at) > _FRESH_MS:
+        yield Finding("daemon", is_good=False, words=f"nobody serves `{setting.root}`; start `fwdperm serve`")
+        return
+    good = status.health == "serving"
+    yield Finding("daemon", is_good=good, words=f"{status.health}: `{setting.root}` (pid {status.pid})")
+
+
+def _agent(name: str, setting: Setting) -> Iterator[Finding]:
+    from fwdperm.agents.probing import version_of  # noqa: PLC0415 - only here
+
+    hooks = list(_hooks(name, setting))
+    version = version_of(name, env=os.environ)
+    if not hooks and not version:
+        yield Finding(name, is_good=None, words="not installed here, and no hooks of ours for it")
+        return
+    tried = "" if not version or _TRIED[name] in version else f" (fwdperm was tried with {_TRIED[name]})"
+    yield Finding(name, is_good=None, words=f"{version}{tried}" if version else "its program is not on this path")
+    if not hooks:
+        yield Finding(name, is_good=None, words=f"no hooks of ours; `fwdperm install {name}` puts them in")
+    yield from hooks
+
+
+def _hooks(name: str, setting: Setting) -> Iterator[Finding]:
+    """Look at each place where an agent's hooks may stand."""
+    from fwdperm.agents import installing  # noqa: PLC0415 - only here
+
+    for project in (None, Path.cwd()):
+        path = settings_file(name, env=os.environ, project=project)
+        try:
+            text = path.read_text(encoding="utf-8")
+            hooks = installing.found(name, text, file=str(path))
+        except FileNotFoundError:
+            continue
+        except (OSError, UnicodeDecodeError):
+            yield Finding(name, is_good=False, words=f"`{path}` cannot be read")
+            continue
+        except OperatorError as error:
+            yield Finding(name, is_good=False, words=str(error))
+            continue
+        if hooks:
+            yield from _try(name, path, hooks, setting)
+            if name == "claude" and '"disableAllHooks": true' in text:
+                yield Finding(name, is_good=False, words=f"`{path}` says `disableAllHooks`")
+    if name == "codex":
+        yield from _codex_trust()
+
+
+def _try(name: str, path: Path, hooks: tuple[Any, ...], setting: Setting) -> Iterator[Finding]:
+    from fwdperm.agents.hook import AGENT_TIMEOUT_S, LAST_S  # noqa: PLC0415 - only here
+    from fwdperm.agents.installing import EVENTS  # noqa: PLC0415 - as above
+    from fwdperm.agents.probing import try_hook  # noqa: PLC0415 - as above
+
+    missing = [event for event in EVENTS[name] if event not in {hook.event for hook in hooks}]
+    for event in missing:
+        yield Finding(name, is_good=False, words=f"`{path}` has no hook for {event}; run `fwdperm install {name}`")
+    env = {**os.environ, "FWDPERM_ROOT": str(setting.root)}
+    for hook in hooks:
+        asks = EVENTS[name].get(hook.event) == AGENT_TIMEOUT_S
+        wrong = try_hook(hook.command, env=env, asks=asks)
+        if not wrong and asks and 0 < hook.timeout_s <= LAST_S:
+            wrong = f"its timeout of {hook.timeout_s:.0f} s is shorter than the {LAST_S} s a question may take"
+        words = f"{hook.event} in `{path}` " + (f"does not run: {wrong}" if wrong else "runs")
+        yield Finding(name, is_good=not wrong, words=words)
+
+
+def _codex_trust() -> Iterator[Finding]:
+    from fwdperm.agents.installing import is_ours  # noqa: PLC0415 - only here
+    from fwdperm.agents.probing import codex_hooks, is_trusted  # noqa: PLC0415 - as above
+
+    for one in codex_hooks(env=os.environ, cwd=Path.cwd()) or ():
+        if is_ours(one.get("command"), "codex"):
+            good = is_trusted(one)
+            words = f"{one.get('eventName')} is {one.get('trustStatus')}"
+            remedy = "" if good else ", so Codex skips it; run `fwdperm install codex`"
+            yield Finding("codex", is_good=good, words=words + remedy)
+
+
+def _log(setting: Setting) -> Iterator[Finding]:
+    try:
+        lines = (setting.root / "hooks.log").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return
+    for line in lines[-_LOG_LINES:]:
+        yield Finding("log", is_good=None, words=line)
