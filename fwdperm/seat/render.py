@@ -94,7 +94,7 @@ def draw(  # noqa: PLR0913 - as for `render`
     pen.field("what", f"{_name(prompt.surface)} in {_name(prompt.cwd) if prompt.cwd else 'an unknown folder'}")
     pen.value(prompt.values[0] if prompt.values else "", lines=SHOWN_LINES)
     _spellings(pen, prompt)
-    if prompt.message:
+    if prompt.message not in {"", f"{prompt.surface}: {prompt.values[0] if prompt.values else ''}"}:
         pen.field("claims", _quote(prompt.message))
     _units(pen, prompt)
     pen.field("danger", _danger(prompt), style=_RED if prompt.is_grave else "")

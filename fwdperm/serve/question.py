@@ -39,6 +39,7 @@ def prompt_for(
     weighed = asked.weighed
     request = weighed.request
     values = request.facts.values if request.facts else (request.value, *request.evidence)
+    reasons = {danger.id: danger.reason for danger in weighed.dangers}
     texts = (*values, request.agent, request.message, request.facts.cwd if request.facts else "")
     return Prompt(
         id=request.id,
@@ -58,7 +59,7 @@ def prompt_for(
                 origin=unit.rule.origin if unit.rule else "",
                 danger=unit.danger,
                 id=unit.guard_id,
-                reason=unit.note,
+                reason=unit.note or reasons.get(unit.guard_id, ""),
             )
             for unit in weighed.evidence
         ),
