@@ -34,6 +34,8 @@ _MODE = 0o644
 """Of a project file that we make: the project's other tools may read it."""
 _KEPT = 64
 """Directories whose project grants are kept indexed."""
+_FOUND = 1_024
+"""Directories whose grants are remembered until the next look at the disk: children claim what they like."""
 
 
 class Projects:
@@ -48,9 +50,22 @@ class Projects:
         self._files = files
         self._trust = trust
         self._indexed: dict[tuple[int, ...], tuple[ProjectGrants, list[object]]] = {}
+        self._found: dict[str, ProjectGrants] = {}
+
+    def forget(self) -> None:
+        """Forget what was found on disk. Whoever asks for grants calls it at least once a second."""
+        self._found.clear()
 
     def grants(self, cwd: str) -> ProjectGrants:
-        """Give what the trusted project files of a directory grant."""
+        """Give what the trusted project files of a directory grant; until `forget` without another look at the disk."""
+        found = self._found.get(cwd)
+        if found is None:
+            if len(self._found) >= _FOUND:
+                self._found.clear()
+            found = self._found[cwd] = self._look(cwd)
+        return found
+
+    def _look(self, cwd: str) -> ProjectGrants:
         said = [
             (path, config.settings["grants"])
             for path, config, trusted in self._files.projects(cwd)
@@ -125,6 +140,7 @@ class Projects:
             raise EnvironmentFailure(f"cannot write `{path}`: {error.strerror}") from error
         self._trust.trust(path, digest=hashlib.sha256(edited).hexdigest())
         self._files.reload()
+        self.forget()
         return path
 
     def _content(self, path: Path) -> tuple[bytes, bool]:

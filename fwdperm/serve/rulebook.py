@@ -100,6 +100,7 @@ class Rulebook:
         their defaults.
         """
         self._rulesets.clear()
+        self.projects.forget()
         for problem in self.files.reload():
             log.warning("ruleset.problem", problem=str(problem))
         if self.files.generation == self._generation:
@@ -123,6 +124,7 @@ class Rulebook:
             return
         self._known, self._running = known, running
         self._rulesets.clear()
+        self.projects.forget()
         self._sessions.record(known, running=running)
         self._layers = {name: kept for name, kept in self._layers.items() if self._sessions.known(name)}
         self._surround()
