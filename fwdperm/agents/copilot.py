@@ -36,16 +36,19 @@ def read(event: str, raw: Mapping[str, Any]) -> Event:
     if said and said != event:
         raise BadEvent(f"the event says it is `{said[:40]}`, the command line `{event[:40]}`")
     tool, tool_input = needed_text(raw, "toolName"), _input(raw)
+    session, agent_id = needed_text(raw, "sessionId"), text_of(raw, "agentId")
+    if agent_id and session == agent_id:  # all events but the asking one call a subagent's id its session
+        session = text_of(raw, "parentAgentId") or session
     return Event(
-        session=needed_text(raw, "sessionId"),
-        agent_id=text_of(raw, "agentId"),
+        session=session,
+        agent_id=agent_id,
         agent=text_of(raw, "agentType") or text_of(raw, "agentName"),
         parent_id=text_of(raw, "parentAgentId"),
         cwd=text_of(raw, "cwd"),
         turn=text_of(raw, "turnId"),
         tool=tool,
         tool_input=tool_input,
-        call=digest_of_input(tool, tool_input),
+        call=_call(tool, tool_input),
     )
 
 
@@ -60,6 +63,16 @@ def _input(raw: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(found, dict):
         raise BadEvent("the event has no `toolInput`")
     return found
+
+
+def _call(tool: str, tool_input: Mapping[str, Any]) -> str:
+    """Give what an asking event and the one after the tool have in common: not the tool's name, nor all its input."""
+    for names in (("command",), ("path", "file_path"), ("url",)):
+        for name in names:
+            subject = text_of(tool_input, name)
+            if subject:
+                return digest_of_input(names[0], {names[0]: subject})
+    return digest_of_input(tool, tool_input)
 
 
 def allowed(event: str, *, note: str) -> dict[str, Any]:

@@ -159,7 +159,7 @@ class _Hook:
                 notes.append(_told_with_note(answer))
         note = "\n".join(dict.fromkeys(notes))
         if note and not self._dialect.carries_note(self._event):
-            self._leave(note, said, place)
+            self._leave(note, said)
         allowed: dict[str, Any] = self._dialect.allowed(self._event, note=note)
         return allowed
 
@@ -208,9 +208,7 @@ class _Hook:
 
         try:
             said = self._read()
-            place = self._place(said)
-            call = said.call
-            note = take_note(self._root(), session=place.session, agent=said.agent_id, call=call)
+            note = take_note(self._root(), session=_owner(said), agent=said.agent_id, call=said.call)
         except BaseException as error:  # noqa: BLE001 - the tool has run; nothing is decided here
             if not isinstance(error, _ProbeError):
                 self._log(f"no note handed over: {type(error).__name__}")
@@ -220,10 +218,10 @@ class _Hook:
         told: dict[str, Any] = self._dialect.noted(self._event, note)
         return told
 
-    def _leave(self, note: str, said: Event, place: Place) -> None:
+    def _leave(self, note: str, said: Event) -> None:
         from fwdperm.pending_notes import leave_note  # noqa: PLC0415 - few approvals have a note
 
-        if not leave_note(self._root(), session=place.session, agent=said.agent_id, call=said.call, note=note):
+        if not leave_note(self._root(), session=_owner(said), agent=said.agent_id, call=said.call, note=note):
             self._log("a note could not be left")
 
     # -- the world ---------------------------------------------------------------------------------------------
@@ -274,6 +272,11 @@ class _Hook:
                 os.write(descriptor, line)
         finally:
             os.close(descriptor)
+
+
+def _owner(said: Event) -> str:
+    """Give whose note it is: a subagent's own id where there is one, for agents differ in what they call its session."""
+    return said.agent_id or said.session
 
 
 def _told_with_note(answer: Any) -> str:

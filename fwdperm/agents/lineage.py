@@ -89,8 +89,8 @@ def place_of(
 
 def _agents_around(event: Event) -> list[tuple[str, str]]:
     """Give (id, type) of the subagents between this one and the root agent, the nearest first."""
-    if event.parent_id:
-        return [(event.parent_id, "")]
+    if event.parent_id:  # a subagent's own agent is its parent, or the root agent, which has the session's id
+        return [] if event.parent_id == event.session else [(event.parent_id, "")]
     folder = _records(event)
     found: list[tuple[str, str]] = []
     one = event.agent_id

@@ -118,6 +118,11 @@ def _change(surface: str, path: str, tool_input: Mapping[str, Any]) -> str:
         content = tool_input.get(name)
         if isinstance(content, str):
             return f"{surface} {path}: {size_of(content)}\n{first_lines(content)}"
+    diff = tool_input.get("diff")
+    if isinstance(diff, str) and diff.strip():
+        changed = [line for line in diff.split("\n") if line[:1] in ("+", "-") and line[:3] not in ("+++", "---")]
+        put = sum(line.startswith("+") for line in changed)
+        return f"{surface} {path}: -{len(changed) - put} +{put} lines\n" + first_lines("\n".join(changed))
     edits = tool_input.get("edits")
     steps = edits if isinstance(edits, list) else [tool_input]
     told = [step for one in steps if isinstance(one, dict) and (step := _step(one))]
