@@ -9,19 +9,22 @@ import getpass
 import os
 import shutil
 import time
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 
 import typer
+from pydantic import ValidationError
 
 from fwdperm.cli.common import AsJson, Exit, NoColor, Quiet, Root, Setting, emit, fail, say, tell, wants_colour
 from fwdperm.errors import ChildError, EnvironmentFailure
+from fwdperm.seat.always import parse_span
 from fwdperm.seat.counter import open_prompts, send_reply
+from fwdperm.seat.queue import likeness
 from fwdperm.seat.render import render, summary
-from fwdperm.wire.prompt import Fate, Reply, ReplyKind
+from fwdperm.wire.prompt import Fate, Reply, ReplyKind, Scope
 from fwdperm.wire.shown import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from fwdperm.wire.prompt import Prompt, ReplyOutcome
@@ -29,18 +32,22 @@ if TYPE_CHECKING:
 Ids = Annotated[list[str], typer.Argument(help="Request ids from `fwdperm list`; a unique beginning is enough.")]
 Note = Annotated[str, typer.Option("--note", help="Words for the agent.")]
 
+Same = Annotated[bool, typer.Option("--same", help="Answer also what waits and asks exactly the same.")]
+
 _LIST_WAIT_S = 30.0
 """Seconds `list --wait` waits: long enough for a script to start its agents, short enough not to hang it."""
 
-_CODES = {
+CODES: Final = {
     Fate.ACCEPTED: Exit.OK,
     Fate.ALREADY_DECIDED: Exit.DECIDED,
     Fate.UNKNOWN: Exit.UNKNOWN,
     Fate.STALE: Exit.DECIDED,
     Fate.REFUSED: Exit.USAGE,
+    Fate.SHOWN: Exit.OK,
     Fate.NOT_TAKEN: Exit.NOBODY,
     Fate.NOT_SAID: Exit.INTERNAL,
 }
+"""What a command that answers ends with."""
 
 
 def register(app: typer.Typer) -> None:
@@ -66,7 +73,7 @@ def list_command(
         emit("prompts", {"prompts": [prompt.model_dump(mode="json", by_alias=True) for prompt in prompts]})
         return
     width = shutil.get_terminal_size().columns
-    say(*(summary(prompt, width=width) for prompt in prompts))
+    say(*(row for group in _groups(prompts) for row in _rows(group, width=width)))
     if not prompts:
         tell("nothing waits", quiet=quiet)
 
@@ -95,59 +102,157 @@ def show_command(
 def allow_command(
     ids: Ids,
     note: Note = "",
+    same: Same = False,
+    always: Annotated[
+        list[str] | None, typer.Option("--always", help="Record this pattern for later requests too; repeat.")
+    ] = None,
+    suggested: Annotated[bool, typer.Option("--suggested", help="Record what the question suggests.")] = False,
+    scope: Annotated[
+        str, typer.Option("--scope", help="requester (default), subtree, tree, project, or an ancestor's session.")
+    ] = "",
+    for_: Annotated[str, typer.Option("--for", help="How long it holds: 30m, 2h, 7d (default: the session).")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be recorded; answer nothing.")] = False,
     root: Root = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Approve questions once each; a note goes to each agent.
+    """Approve questions once each; a note goes to each agent. With --always, record a rule, shown before it is saved.
 
     Exit 0 all approved, 6 already decided (says by whom), 5 unknown, 4 nobody serving; with several, the worst.
     """
-    _answer(ids, Reply(reply=ReplyKind.ONCE, feedback=note or None, user=_user(), via="cli"), root, as_json, quiet)
+    if not always and not suggested:
+        if scope or for_ or dry_run:
+            fail("`--scope`, `--for` and `--dry-run` go with `--always` or `--suggested`", Exit.USAGE)
+        _answer(ids, _once(note), root, as_json=as_json, quiet=quiet, same=same)
+    if len(ids) != 1 or same or (always and suggested):
+        fail("a rule is shown and recorded for one request at a time", Exit.USAGE)
+    reply = _always(always, note=note, scope=scope, span=for_)
+    _remember(ids[0], reply, root, as_json=as_json, quiet=quiet, dry_run=dry_run)
 
 
 def reject_command(
     ids: Ids,
     note: Note = "",
+    same: Same = False,
     root: Root = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Reject questions; a note tells the agents why. Exit codes as for `allow`."""
-    _answer(ids, Reply(reply=ReplyKind.REJECT, feedback=note or None, user=_user(), via="cli"), root, as_json, quiet)
+    """Reject questions; a note tells the agents why, and refuses the identical request from then on.
+
+    Exit codes as for `allow`.
+    """
+    reply = _checked(lambda: Reply(reply=ReplyKind.REJECT, feedback=note or None, user=user_name(), via="cli"))
+    _answer(ids, reply, root, as_json=as_json, quiet=quiet, same=same)
 
 
-def _answer(ids: Sequence[str], reply: Reply, root: Path | None, as_json: bool, quiet: bool) -> None:  # noqa: FBT001 - the commands' own options
+def _once(note: str) -> Reply:
+    return _checked(lambda: Reply(reply=ReplyKind.ONCE, feedback=note or None, user=user_name(), via="cli"))
+
+
+def _always(patterns: list[str] | None, *, note: str, scope: str, span: str) -> Reply:
+    """Make the answer that records a rule; end the command when an option cannot be read."""
+    expires_in_ms = parse_span(span) if span else None
+    if span and expires_in_ms is None:
+        fail(f"`{shown(span)}` is no time; write 30m, 2h or 7d", Exit.USAGE)
+    known = scope in set(Scope)
+    return _checked(
+        lambda: Reply(
+            reply=ReplyKind.ALWAYS,
+            feedback=note or None,
+            patterns=tuple(patterns) if patterns else None,
+            scope=Scope(scope) if known else None,
+            session=scope if scope and not known else None,
+            expires_in_ms=expires_in_ms,
+            user=user_name(),
+            via="cli",
+        )
+    )
+
+
+def _checked(make: Callable[[], Reply]) -> Reply:
+    """Make an answer, and end the command with the words of what cannot be in one."""
+    try:
+        return make()
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        fail(f"{'.'.join(map(str, first['loc']))}: {first['msg'].lower()}", Exit.USAGE)
+
+
+def _remember(name: str, reply: Reply, root: Path | None, *, as_json: bool, quiet: bool, dry_run: bool) -> NoReturn:
+    """Show on standard error what would be recorded, checked by the daemon, then answer."""
+    setting = Setting.of(root)
+    prompts = _open(setting)
+    prompt = _find(prompts, name)
+    if prompt is None:
+        _unknown(setting, name)
+    bound = reply.model_copy(update={"digest": prompt.digest})
+    seen = _send(setting, prompt.key, bound.model_copy(update={"look": True}))
+    tell(*seen.lines, quiet=quiet or as_json)
+    word = seen if dry_run or seen.outcome is not Fate.SHOWN else _send(setting, prompt.key, bound)
+    if as_json:
+        row = {"id": name, "outcome": str(word.outcome), "words": word.words, "preview": list(seen.lines)}
+        emit("answers", {"answers": [row]})
+    else:
+        tell(f"{shown(name)}: {shown(word.words)}", quiet=quiet)
+    raise typer.Exit(CODES[word.outcome])
+
+
+def _groups(prompts: Sequence[Prompt]) -> list[list[Prompt]]:
+    """Group what asks the same; every member keeps its own answer."""
+    groups: dict[object, list[Prompt]] = {}
+    for prompt in prompts:
+        groups.setdefault(likeness(prompt), []).append(prompt)
+    return list(groups.values())
+
+
+def _rows(group: Sequence[Prompt], *, width: int) -> Iterator[str]:
+    """Draw a group: its oldest in full, the others by id; `--same` answers them all."""
+    yield summary(group[0], width=width)
+    if len(group) > 1:
+        others = " ".join(shown(prompt.id) for prompt in group[1:])
+        yield f"    the same {len(group)} times; also {others} (`--same` answers each of them)"
+
+
+def _answer(ids: Sequence[str], reply: Reply, root: Path | None, *, as_json: bool, quiet: bool, same: bool) -> NoReturn:
     """Give one answer to each id that is named, and say what became of each."""
     setting = Setting.of(root)
     prompts = _open(setting)
-    results = [(name, *_give(setting, prompts, name, reply)) for name in ids]
+    names = dict.fromkeys(twin for name in ids for twin in (_twins(prompts, name) if same else (name,)))
+    results = [(name, *_give(setting, prompts, name, reply)) for name in names]
     if as_json:
         rows = [{"id": name, "outcome": str(fate), "words": words} for name, fate, words in results]
         emit("answers", {"answers": rows})
     else:
         tell(*(f"{shown(name)}: {shown(words)}" for name, _, words in results), quiet=quiet)
-    raise typer.Exit(max((_CODES[fate] for _, fate, _ in results), default=Exit.OK))
+    raise typer.Exit(max((CODES[fate] for _, fate, _ in results), default=Exit.OK))
 
 
 def _give(setting: Setting, prompts: Sequence[Prompt], name: str, reply: Reply) -> tuple[Fate, str]:
     """Answer one id: bound to the digest of the prompt that lies there now."""
     prompt = _find(prompts, name)
     if prompt is not None:
-        bound = reply.model_copy(update={"digest": prompt.digest})
-        return _send(setting, prompt.key, bound)
+        word = _send(setting, prompt.key, reply.model_copy(update={"digest": prompt.digest}))
+        return word.outcome, word.words
     past = _decided(setting, name)
     if past:
         return Fate.ALREADY_DECIDED, past
     return Fate.UNKNOWN, "no such request waits; `fwdperm list` shows what does"
 
 
-def _send(setting: Setting, key: tuple[str, str], reply: Reply) -> tuple[Fate, str]:
+def _twins(prompts: Sequence[Prompt], name: str) -> tuple[str, ...]:
+    """Give the ids of everything that waits and asks the same as one request, itself first."""
+    prompt = _find(prompts, name)
+    if prompt is None:
+        return (name,)
+    return (name, *(one.id for one in prompts if one.key != prompt.key and likeness(one) == likeness(prompt)))
+
+
+def _send(setting: Setting, key: tuple[str, str], reply: Reply) -> ReplyOutcome:
     try:
-        outcome: ReplyOutcome = send_reply(setting.state, key, reply)
+        return send_reply(setting.state, key, reply)
     except (EnvironmentFailure, ChildError) as error:
         fail(str(error), Exit.INTERNAL)
-    return outcome.outcome, outcome.words
 
 
 def _open(setting: Setting) -> tuple[Prompt, ...]:
@@ -192,7 +297,8 @@ def _unknown(setting: Setting, name: str) -> NoReturn:
     fail(f"no request `{shown(name)}` waits; `fwdperm list` shows what does", Exit.UNKNOWN)
 
 
-def _user() -> str:
+def user_name() -> str:
+    """Say who answers, as the machine knows them."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

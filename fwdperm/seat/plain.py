@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from fwdperm.seat import always
 from fwdperm.seat import line as lines
-from fwdperm.seat.queue import Accepted, AlreadyDecided, Refused, Stale, Unknown
+from fwdperm.seat.queue import Accepted, AlreadyDecided, Refused, Stale, Unknown, grouped, likeness
 from fwdperm.seat.render import draw, pages, summary
 from fwdperm.settings import KEYS_IGNORED_S
 from fwdperm.wire.prompt import Fate, Reply, ReplyKind, ReplyOutcome
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _LOOK_AGAIN_S: Final = 1.0
 """Seconds between looks whether a terminal that another job has is ours again."""
 _LISTED: Final = 20
-"""Waiting questions listed before the rest is only counted."""
+"""Different waiting questions listed before the rest is only counted."""
 
 
 class PlainPrompter:
@@ -63,6 +63,7 @@ class PlainPrompter:
         self._on_answer = on_answer
         self._on_look = on_look
         self._talk: always.Talk | None = None
+        self._twins: tuple[Question, ...] = ()
         self._colour = colour
         self._on_detached = on_detached
         self._asked: Question | None = None
@@ -129,7 +130,15 @@ class PlainPrompter:
         if picture.hidden:
             self._pages = list(pages(question.prompt, width=columns, colour=self._colour, height=rows - 4))
         self._opens_at = None
+        self._twins = tuple(
+            one
+            for one in self._view().waiting
+            if one.key != question.key and likeness(one.prompt) == likeness(question.prompt)
+        )
         self._say("\n" + "\n".join(picture.lines))
+        if self._twins:
+            others = ", ".join(f"{shown(one.prompt.id)} of {shown(one.prompt.chain[-1])}" for one in self._twins)
+            self._say(f"  [the same is asked by {others}: approving once or rejecting answers each of them]")
         self._say(lines.options(question.prompt))
         self._invite()
         if not self._terminal.pending:
@@ -278,15 +287,29 @@ class PlainPrompter:
             self._say("[that is all of it]")
 
     def _list(self) -> None:
-        waiting = self._view().waiting
+        waiting = grouped(self._view().waiting)
         columns, _ = self._terminal.size()
-        rows = [summary(question.prompt, width=columns) for question in waiting[:_LISTED]]
+        rows = []
+        for group in waiting[:_LISTED]:
+            also = ", ".join(shown(one.prompt.id) for one in group.questions[1:])
+            rows.append(summary(group.oldest.prompt, width=columns))
+            rows.extend([f"    the same is asked by {also}"] if also else [])
         if len(waiting) > _LISTED:
             rows.append(f"[{len(waiting) - _LISTED} more]")
         self._say("\n".join(rows) if rows else "nothing waits")
 
     def _give(self, asked: Question, reply: Reply) -> None:
-        """Give an answer for exactly what is on screen, and say what became of it."""
+        """Give an answer for exactly what is on screen, and for what was shown to ask the same; each on its own."""
+        twins = self._twins if reply.reply is not ReplyKind.ALWAYS else ()
+        if not self._tell_fate(asked, self._answer(asked, reply), reply):
+            return
+        for twin in twins:
+            self._tell_fate(twin, self._answer(twin, reply), reply)
+        self._asked = None
+        self._talk = None
+        self.refresh()
+
+    def _answer(self, asked: Question, reply: Reply) -> Outcome:
         bound = reply.model_copy(
             update={
                 "id": asked.prompt.id,
@@ -297,9 +320,12 @@ class PlainPrompter:
         )
         self._is_answering = True
         try:
-            outcome = self._on_answer(asked.key, asked.digest, bound)
+            return self._on_answer(asked.key, asked.digest, bound)
         finally:
             self._is_answering = False
+
+    def _tell_fate(self, asked: Question, outcome: Outcome, reply: Reply) -> bool:
+        """Say what became of an answer; False when the question goes on waiting for another one."""
         name = shown(asked.prompt.id)
         match outcome:
             case Accepted():
@@ -312,12 +338,10 @@ class PlainPrompter:
                 self._say(f"not answered: {name} has other content now")
             case Refused(words=words):
                 self._say(words)
-                return
+                return False
             case _ as never:
                 assert_never(never)
-        self._asked = None
-        self._talk = None
-        self.refresh()
+        return True
 
 
 _DONE: Final = {"once": "approved once:", "always": "approved always:", "reject": "rejected:"}

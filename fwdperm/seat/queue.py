@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from fwdperm.wire.prompt import Reply, ReplyKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from fwdperm.wire.prompt import Prompt, PromptUnit
 
@@ -195,10 +195,7 @@ class SeatQueue:
 
     def groups(self) -> tuple[Group, ...]:
         """Group what waits by what is asked: for display only; every question keeps its own answer."""
-        groups: dict[object, list[Question]] = {}
-        for question in self._waiting.values():
-            groups.setdefault(_likeness(question.prompt), []).append(question)
-        return tuple(Group(questions=tuple(members)) for members in groups.values())
+        return grouped(self._waiting.values())
 
     def answer(self, key: Key, digest: str | None, reply: Reply, *, now: float, by: str) -> Outcome:
         """Take an answer. The first one wins.
@@ -278,6 +275,14 @@ class SeatQueue:
         return question
 
 
+def grouped(questions: Iterable[Question]) -> tuple[Group, ...]:
+    """Group questions by what is asked, in the order in which each group's first one stands."""
+    groups: dict[object, list[Question]] = {}
+    for question in questions:
+        groups.setdefault(likeness(question.prompt), []).append(question)
+    return tuple(Group(questions=tuple(members)) for members in groups.values())
+
+
 def refusal(prompt: Prompt, reply: Reply) -> str:
     """Say why a question does not take an answer, and what to do instead; empty when it does.
 
@@ -307,7 +312,7 @@ def _how(reply: Reply) -> str:
             return "rejected"
 
 
-def _likeness(prompt: Prompt) -> tuple[str, tuple[str, ...], str, str, str, tuple[PromptUnit, ...]]:
+def likeness(prompt: Prompt) -> tuple[str, tuple[str, ...], str, str, str, tuple[PromptUnit, ...]]:
     """Give what two questions must share to be shown as one: facts, the requester's parent, and what was found."""
     parent = prompt.chain[-2] if len(prompt.chain) > 1 else prompt.inbox
     return (prompt.surface, prompt.values, prompt.cwd, parent, prompt.danger, prompt.units)

@@ -144,6 +144,7 @@ class Daemon:
                 parts.desk.sweep_unread()
             parts.serve_sessions()
             parts.heart.tick()
+            parts.tell_rules()
             parts.tell_status()
         except Exception:  # the seam: one tick
             log.exception("tick.failed")

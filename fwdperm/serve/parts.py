@@ -32,6 +32,7 @@ from fwdperm.serve.interfaces import Interfaces
 from fwdperm.serve.ledger import Ledger
 from fwdperm.serve.memory import Memory
 from fwdperm.serve.opening import open_rulebook
+from fwdperm.serve.recall import SnapshotFile
 from fwdperm.serve.sessions import Sessions
 from fwdperm.serve.status import SessionStatus, Status, StatusFile
 from fwdperm.serve.teaching import Teaching
@@ -87,6 +88,8 @@ class Parts:
     shelf: PromptShelf
     interfaces: Interfaces
     consultant: Consultant
+    teaching: Teaching
+    snapshot: SnapshotFile
     desk: Desk
     heart: Heart
     status: StatusFile
@@ -119,6 +122,11 @@ class Parts:
             self.heart.release(session)
         self._served = now
 
+    def tell_rules(self) -> None:
+        """Write the readable snapshot of the session rules, when they changed."""
+        memory = self.teaching.memory
+        self.snapshot.write(memory.rules, now_ms=memory.now_ms())
+
     def tell_status(self) -> None:
         """Write the status file."""
         counts = self.desk.counts
@@ -136,9 +144,13 @@ class Parts:
             set_aside=counts.set_aside,
             sessions=self._session_status(),
             judge=self.consultant.status(),
-            problems=tuple(str(problem) for problem in self.rulebook.problems),
+            problems=self._problems(),
         )
         self.status.write(made)
+
+    def _problems(self) -> tuple[str, ...]:
+        trouble = (self.teaching.trouble,) if self.teaching.trouble else ()
+        return (*(str(problem) for problem in self.rulebook.problems), *trouble)
 
     def _session_status(self) -> tuple[SessionStatus, ...]:
         waiting: dict[str, int] = {}
@@ -258,6 +270,8 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
         shelf=shelf,
         interfaces=interfaces,
         consultant=consultant,
+        teaching=teaching,
+        snapshot=SnapshotFile(options.state),
         desk=desk,
         heart=heart,
         status=StatusFile(options.state),
@@ -269,6 +283,9 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
         record.Started(version=fwdperm.__version__, root=str(options.root), ruleset=version, pid=os.getpid())
     )
     journal.commit()
+    parts.tell_rules()
+    if memory.rules.rules:
+        log.warning("rules.in_force", count=len(memory.rules.rules), hint="`fwdperm rules list` shows them")
     return parts
 
 

@@ -1,0 +1,220 @@
+"""`fwdperm rules list|add|revoke|suggest`: what people taught, and teaching it by hand.
+
+Lives here: four commands. `list` and `suggest` read the journal; `add` and `revoke` ask the daemon, which owns it.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+from pydantic import ValidationError
+
+from fwdperm.cli.answering import CODES, user_name
+from fwdperm.cli.common import AsJson, Config, Exit, Quiet, Root, Setting, emit, fail, say, tell
+from fwdperm.errors import EnvironmentFailure, FwdpermError
+from fwdperm.places import ROOT_SESSION
+from fwdperm.seat.always import parse_span
+from fwdperm.seat.counter import send_command
+from fwdperm.wire.rule_command import RuleCommand
+from fwdperm.wire.shown import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fwdperm.memory.values import Rule
+    from fwdperm.serve.recall import Recalled
+
+For = Annotated[str, typer.Option("--for", help="How long it holds: 30m, 2h, 7d (default: the session's life).")]
+Note = Annotated[str, typer.Option("--note", help="Words for the agents and the judge; with revoke: why.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family's commands."""
+    rules = typer.Typer(help="What people taught: session rules.", no_args_is_help=True, rich_markup_mode=None)
+    rules.command("list")(list_command)
+    rules.command("add")(add_command)
+    rules.command("revoke")(revoke_command)
+    rules.command("suggest")(suggest_command)
+    app.add_typer(rules, name="rules")
+
+
+def list_command(
+    everything: Annotated[bool, typer.Option("--all", help="Expired ones too.")] = False,
+    root: Root = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """List session rules, newest first: who, when, from which answer, where, until when, how often used."""
+    from fwdperm.serve.recall import row_of  # noqa: PLC0415 - only here
+
+    setting = Setting.of(root)
+    found = _recall(setting)
+    now = max(int(time.time() * 1000), found.rules.clock)
+    rules = [rule for rule in found.rules.rules.values() if everything or not rule.has_expired(now)][::-1]
+    if as_json:
+        rows = []
+        for rule in rules:
+            row = row_of(rule, found.rules.uses.get(rule.id))
+            rows.append({key: _plain(value) for key, value in row.items()} | {"expired": rule.has_expired(now)})
+        emit("rules", {"rules": rows})
+        return
+    for rule in rules:
+        say(*_lines(rule, found, now=now))
+    if not rules:
+        tell("no session rule is in force", quiet=quiet)
+
+
+def add_command(
+    surface: Annotated[str, typer.Option("--surface", help="bash, read, write, web, ...")],
+    pattern: Annotated[str, typer.Option("--pattern", help=r"What it covers: `*` any run, `?` one, `\*` a star.")],
+    scope: Annotated[
+        str, typer.Option("--scope", help="The session at and below which it holds, or `project` (this directory's).")
+    ] = ROOT_SESSION,
+    for_: For = "",
+    note: Note = "",
+    root: Root = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Add a grant by hand. It never beats a recorded deny and never covers a dangerous command.
+
+    Exit 4 when nobody serves: the daemon owns the rules.
+    """
+    expires_in_ms = parse_span(for_) if for_ else None
+    if for_ and expires_in_ms is None:
+        fail(f"`{shown(for_)}` is no time; write 30m, 2h or 7d", Exit.USAGE)
+    is_project = scope == "project"
+    command = _checked(
+        lambda: RuleCommand(
+            do="add",
+            surface=surface,
+            pattern=pattern,
+            session=None if is_project else scope,
+            project=str(Path.cwd()) if is_project else None,
+            note=note,
+            expires_in_ms=expires_in_ms,
+            via="cli",
+            user=user_name(),
+        )
+    )
+    _send(Setting.of(root), command, as_json=as_json, quiet=quiet)
+
+
+def revoke_command(
+    rule: Annotated[str, typer.Argument(metavar="ID", help="A rule's id from `fwdperm rules list`.")],
+    note: Note = "",
+    root: Root = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Revoke a session rule, from the next request on. Exit 5 for an unknown one, 4 when nobody serves."""
+    command = _checked(lambda: RuleCommand(do="revoke", rule=rule, note=note, via="cli", user=user_name()))
+    _send(Setting.of(root), command, as_json=as_json, quiet=quiet)
+
+
+def suggest_command(
+    since: Annotated[str, typer.Option("--since", help="How far to look back: 12h, 7d.")] = "7d",
+    least: Annotated[int, typer.Option("--least", min=1, help="Approved at least so many times.")] = 2,
+    write: Annotated[bool, typer.Option("--write", help="Write the change into the config.")] = False,
+    config: Config = None,
+    root: Root = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show what rules would have saved prompts, as a change to your config. Nothing is written without --write."""
+    from fwdperm.serve.suggesting import suggest_change  # noqa: PLC0415 - only here
+
+    setting = Setting.of(root, config)
+    span = parse_span(since)
+    if span is None:
+        fail(f"`{shown(since)}` is no time; write 12h or 7d", Exit.USAGE)
+    try:
+        change = suggest_change(
+            setting.state / "journal", setting.config, since_ms=int(time.time() * 1000) - span, least=least
+        )
+        if write and change.rows:
+            change.write()
+    except (FwdpermError, OSError) as error:
+        fail(str(error), Exit.INTERNAL)
+    if as_json:
+        rows = [{"surface": row.surface, "pattern": row.pattern, "saved": row.times} for row in change.rows]
+        emit("suggestions", {"rules": rows, "diff": change.diff, "written": write and bool(rows)})
+        return
+    if change.rows:
+        say(change.diff.rstrip("\n"))
+    saved = sum(row.times for row in change.rows)
+    tell(
+        f"{len(change.rows)} rules would have saved {saved} prompts"
+        + ("" if write or not change.rows else "; `--write` writes them"),
+        *(f"left out: {shown(words)}" for words in change.left_out),
+        quiet=quiet,
+    )
+
+
+# -- saying ----------------------------------------------------------------------------------------------------
+
+
+def _recall(setting: Setting) -> Recalled:
+    from fwdperm.serve.recall import recall  # noqa: PLC0415 - only here
+
+    try:
+        return recall(setting.state)
+    except (FwdpermError, OSError) as error:
+        fail(str(error), Exit.INTERNAL)
+
+
+def _lines(rule: Rule, found: Recalled, *, now: int) -> list[str]:
+    from fwdperm.serve.recall import row_of  # noqa: PLC0415 - only here
+
+    row = row_of(rule, found.rules.uses.get(rule.id))
+    match row["kind"]:
+        case "grant":
+            what = f'allow {shown(row["surface"])} "{shown(row["pattern"])}"'
+        case "guidance":
+            what = f"note on the approval of {shown(row['surface'])} `{shown(row['approved'])}`"
+        case _:
+            what = f"refuse {shown(row['surface'])} `{shown(row['rejected'])}` again"
+    where = f"{row['scope']} {shown(row['session'])}" + (f" in {shown(row['inbox'])}" if "inbox" in row else "")
+    answer = f", answering {shown(row['answer'])}" if "answer" in row else ", by hand"
+    until = f"until {_local(row['expires'])}" if "expires" in row else "until the session ends"
+    over = " EXPIRED" if rule.has_expired(now) else ""
+    used = f"used {row.get('used', 0)} times" + (f", last {_local(row['last_used'])}" if "last_used" in row else "")
+    note = [f'        note "{shown(row["note"])}"'] if "note" in row else []
+    return [
+        f"{row['id']:<7} {what}{over}",
+        *note,
+        f"        by {shown(row['by'])} on {_local(row['at'])}{answer}",
+        f"        for {where}, {until}; {used}",
+    ]
+
+
+def _local(when: datetime) -> str:
+    return when.astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _checked(make: Callable[[], RuleCommand]) -> RuleCommand:
+    try:
+        return make()
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        fail(f"{'.'.join(map(str, first['loc']))} {first['msg'].lower()}".strip(), Exit.USAGE)
+
+
+def _send(setting: Setting, command: RuleCommand, *, as_json: bool, quiet: bool) -> NoReturn:
+    try:
+        word = send_command(setting.state, command)
+    except EnvironmentFailure as error:
+        fail(str(error), Exit.INTERNAL)
+    if as_json:
+        emit("rule-command", {"outcome": str(word.outcome), "words": word.words})
+    else:
+        tell(shown(word.words), quiet=quiet)
+    raise typer.Exit(CODES[word.outcome])
