@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from fwdperm.seat.render import clock, draw, pages, render, summary
 from fwdperm.wire.prompt import Prompt, PromptJudge, PromptSuggestion, PromptUnit
+from fwdperm.wire.shown import columns_of
 
 BASE = Prompt(
     id="r1",
@@ -66,7 +67,7 @@ def test_whatever_a_request_says_only_our_own_lines_begin_a_line(asked: Prompt, 
     for row in text.split("\n"):
         assert row.isprintable()
         assert re.match(r"  \| |  \+ |  [a-z ]{9}|== question r1|\[\d+ lines? (is|are)|[a-z, `1=\]]", row), row
-        assert len(row) <= max(width, 30) - 1 or re.search(r"  \[\d+ more lines?, \d+ characters\]$", row)
+        assert sum(map(columns_of, row)) <= max(width, 30) - 1 or re.search(r"  \[\d+ more lines?, \d+ characters\]$", row)
     assert summary(asked, width=width).isprintable()
 
 
