@@ -27,7 +27,7 @@ UP = [
     {"seat"},
     {"facts", "answer", "exchange", "client", "launch", "pending_notes"},
     {"agents", "ask_command"},
-    {"serve"},
+    {"serve", "evaluation"},
     {"testing"},
     {"cli"},
 ]
@@ -40,6 +40,7 @@ PURE = {
     "judge.brief", "judge.instructions", "judge.limits", "judge.setup", "judge.failures", "seat.queue",
     "seat.render", "seat.line", "seat.names", "seat.unattended", "journal.record", "journal.filters", "serve.sessions",
     "serve.deadline", "serve.question", "serve.judge_config", "serve.briefing",
+    "evaluation.cases", "evaluation.world", "evaluation.score",
 }  # fmt: skip
 """Rooms and modules that read no clock, disk, network or environment, and do not log."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typer
 
-from fwdperm.cli import agents, answering, auditing, doctor, explaining, remembering, ruling, serving, telling
+from fwdperm.cli import agents, answering, auditing, doctor, explaining, judging, remembering, ruling, serving, telling
 
 app = typer.Typer(
     name="fwdperm",
@@ -17,7 +17,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for family in (serving, answering, explaining, ruling, remembering, telling, auditing, agents, doctor):
+for family in (serving, answering, explaining, ruling, remembering, telling, auditing, judging, agents, doctor):
     family.register(app)
 
 
