@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from fwdperm.journal.line import read
@@ -95,6 +96,7 @@ class Edge:
     verified: bool
 
 
+@lru_cache(maxsize=1_024)
 def key_hash(inbox: str, request_id: str) -> bytes:
     """Give the few bytes by which a decided request is remembered."""
     return hashlib.blake2b(f"{request_id}/{inbox}".encode(errors="surrogatepass"), digest_size=KEY_BYTES).digest()
