@@ -67,7 +67,9 @@ def test_whatever_a_request_says_only_our_own_lines_begin_a_line(asked: Prompt, 
     for row in text.split("\n"):
         assert row.isprintable()
         assert re.match(r"  \| |  \+ |  [a-z ]{9}|== question r1|\[\d+ lines? (is|are)|[a-z, `1=\]]", row), row
-        assert sum(map(columns_of, row)) <= max(width, 30) - 1 or re.search(r"  \[\d+ more lines?, \d+ characters\]$", row)
+        assert sum(map(columns_of, row)) <= max(width, 30) - 1 or re.search(
+            r"  \[\d+ more lines?, \d+ characters\]$", row
+        )
     assert summary(asked, width=width).isprintable()
 
 
