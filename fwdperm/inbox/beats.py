@@ -5,27 +5,43 @@ Lives here: how a heartbeat gets to disk. Never here: when, or what it says (tha
 A rename for each of a thousand sessions a second would cost a twentieth of a processor. Past a few dozen sessions the
 descriptor of the file we made is kept, and a renewal of the same length is written over it in one call; only the
 digits of the time differ. The file is checked to be still the one under its name; else it is made anew.
+
+Somebody else's fresh heartbeat is never written over and never removed: a live parent that serves its own inbox does
+not see its children answered by two. In doubt a heartbeat is nobody's.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import resource
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.errors import EnvironmentFailure
 from fwdperm.inbox import files, reading
 from fwdperm.inbox.layout import SERVING, beat_name
+from fwdperm.settings import BEAT_STALE_S
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from fwdperm.inbox.files import Modes
 
+OURS: Final = "fwdperm"
+"""What `by` says in a heartbeat of any daemon of this program."""
+_BEAT_BYTES: Final = 4_096
+"""Bytes of a heartbeat; a longer file is none."""
 _FEW: Final = 64
 """Sessions up to which every heartbeat is a new file, renamed into place."""
 _SHARE: Final = 2
 """Of the process's descriptors, heartbeats hold at most one in so many."""
+
+
+class ServedElsewhere(EnvironmentFailure):
+    """Somebody else's heartbeat is fresh: that session's children are theirs to answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +61,13 @@ class BeatFiles:
     Args:
         root: The inbox root.
         modes: Permission bits.
+        now_ns: The wall clock, epoch nanoseconds.
     """
 
-    def __init__(self, root: str, *, modes: Modes) -> None:
+    def __init__(self, root: str, *, modes: Modes, now_ns: Callable[[], int] = time.time_ns) -> None:
         self._root = root
         self._modes = modes
+        self._now_ns = now_ns
         self._slots: dict[str, _Slot] = {}
         self._shown: set[str] = set()
 
@@ -62,6 +80,8 @@ class BeatFiles:
                     return
                 self._let_go(session)
             with files.directory(self._root, (SERVING,), create=self._modes) as at:
+                if self._is_elsewhere(session, at=at):
+                    raise ServedElsewhere(f"`{session}` is served by somebody else")
                 self._put(session, payload, at=at)
         except OSError as error:
             raise EnvironmentFailure(f"cannot write the heartbeat of `{session}`: {reading.said(error)}") from error
@@ -73,12 +93,34 @@ class BeatFiles:
         self._shown.discard(session)
         try:
             with files.directory(self._root, (SERVING,)) as at:
-                if not files.remove(beat_name(session), at=at):
+                if not self._is_elsewhere(session, at=at) and not files.remove(beat_name(session), at=at):
                     raise PermissionError(errno.EACCES, "it cannot be removed")
         except FileNotFoundError:
             return
         except OSError as error:
             raise EnvironmentFailure(f"cannot withdraw the heartbeat of `{session}`: {reading.said(error)}") from error
+
+    def is_elsewhere(self, session: str) -> bool:
+        """Say whether somebody else's heartbeat is fresh; one that cannot be read is not."""
+        try:
+            with files.directory(self._root, (SERVING,)) as at:
+                return self._is_elsewhere(session, at=at)
+        except OSError:
+            return False
+
+    def _is_elsewhere(self, session: str, *, at: int) -> bool:
+        """Look for a heartbeat that is not ours and that says it is not older (nor younger) than its limit."""
+        found = reading.read_regular(beat_name(session), at=at, cap=_BEAT_BYTES, owner=None, may_be_linked=True)
+        if not isinstance(found, reading.Whole):
+            return False
+        try:
+            said = json.loads(found.data)
+            updated_at = said["updatedAt"]
+            if said.get("by") == OURS or isinstance(updated_at, bool) or not isinstance(updated_at, int | float):
+                return False
+            return abs(self._now_ns() / 1e6 - updated_at) < BEAT_STALE_S * 1000
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+            return False
 
     def close(self) -> None:
         """Let go of every descriptor; the files stay."""
@@ -102,13 +144,13 @@ class BeatFiles:
 
 
 def _renew(slot: _Slot, payload: bytes) -> bool:
-    """Write over a held file, if it still is the one under its name and the length is the same."""
+    """Write over a held file, if it still is the one under its name, and both are as long as it was."""
     if len(payload) != slot.size:
         return False
     try:
         status = os.lstat(slot.path)
     except OSError:
         return False
-    if (status.st_dev, status.st_ino) != (slot.device, slot.inode):
+    if (status.st_dev, status.st_ino, status.st_size) != (slot.device, slot.inode, slot.size):
         return False
     return os.pwrite(slot.descriptor, payload, 0) == slot.size

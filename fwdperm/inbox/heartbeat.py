@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from fwdperm.errors import ChildError, EnvironmentFailure
+from fwdperm.inbox.beats import OURS, ServedElsewhere
 from fwdperm.settings import BEAT_S
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 TICK_STALE_S: Final = 3.0
 """Seconds the loop may stand still before its heartbeat is no longer renewed."""
 _VERSION: Final = 1
-_BY: Final = "fwdperm"
 _INITIAL_PID_NAMESPACE: Final = "pid:[4026531836]"
 """The kernel's fixed name for the pid namespace of the machine itself (PROC_PID_INIT_INO)."""
 _ALWAYS_ALIVE: Final = 1
@@ -36,7 +36,7 @@ class Beats(Protocol):
     """The part of a transport that the heart needs; called from its thread."""
 
     def beat(self, session: str, payload: bytes) -> None:
-        """Publish a heartbeat."""
+        """Publish a heartbeat; raise ServedElsewhere where somebody else's is fresh."""
         ...
 
     def unbeat(self, session: str) -> None:
@@ -106,6 +106,7 @@ class Heart:
         self._lock = threading.Lock()
         self._heads: dict[str, bytes] = {}
         self._leaving: set[str] = set()
+        self._yielded: set[str] = set()
         self._is_shown = False
         self._wake = threading.Event()
         self._is_closing = False
@@ -119,7 +120,7 @@ class Heart:
 
     def serve(self, session: str) -> None:
         """Begin to beat for a session, at once."""
-        facts = {"sessionId": session, "pid": self._pid, "v": _VERSION, "by": _BY}
+        facts = {"sessionId": session, "pid": self._pid, "v": _VERSION, "by": OURS}
         with self._lock:
             self._heads[session] = json.dumps(facts, separators=(",", ":"))[:-1].encode() + b',"updatedAt":'
             self._leaving.discard(session)
@@ -131,6 +132,12 @@ class Heart:
             if self._heads.pop(session, None) is not None:
                 self._leaving.add(session)
         self._wake.set()
+
+    def yielded(self) -> set[str]:
+        """Give the sessions we stopped beating for, since the last call, because somebody else serves them."""
+        with self._lock:
+            yielded, self._yielded = self._yielded, set()
+        return yielded
 
     def start(self) -> None:
         """Start the thread."""
@@ -181,7 +188,12 @@ class Heart:
         return self.pulse
 
     def _beat(self, session: str, head: bytes) -> None:
-        self._beats.beat(session, b"%b%d}" % (head, self._now_ms()))
+        try:
+            self._beats.beat(session, b"%b%d}" % (head, self._now_ms()))
+        except ServedElsewhere:
+            with self._lock:
+                if self._heads.pop(session, None) is not None:
+                    self._yielded.add(session)
 
     def _is_well(self) -> bool:
         try:

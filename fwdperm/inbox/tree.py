@@ -68,7 +68,7 @@ class InboxTree:
         self.modes = files.GROUP if several_uids else files.PRIVATE
         self._root = os.fspath(root)
         self._doors = Doors(self._root)
-        self._beats = BeatFiles(self._root, modes=self.modes)
+        self._beats = BeatFiles(self._root, modes=self.modes, now_ns=now_ns)
         self._owner = None if several_uids else os.geteuid()
         self._now_ns = now_ns
         self._clock = clock
@@ -79,6 +79,7 @@ class InboxTree:
         self._names: tuple[str, ...] = ()
         self._listed: Stamp | None = None
         self._removed: set[tuple[str, str]] = set()
+        self._elsewhere: frozenset[str] = frozenset()
 
     @property
     def root(self) -> Path:
@@ -171,6 +172,8 @@ class InboxTree:
             return
         shelf = self._shelves.get(session)
         if shelf is None:
+            if session in self._elsewhere or self._beats.is_elsewhere(session):
+                return  # a live parent answers its own children
             shelf = self._shelves[session] = Shelf(session, owner=self._owner, clock=self._clock)
         try:
             if self._times_are_live and shelf.is_settled:
@@ -294,6 +297,18 @@ class InboxTree:
             return True
         except OSError:
             return False
+
+    # -- served by others --------------------------------------------------------------------------------------
+    def served_elsewhere(self, sessions: Iterable[str]) -> frozenset[str]:
+        """Look where somebody else serves. `pending` leaves those inboxes alone until the next look.
+
+        Args:
+            sessions: Those we do not beat for. All others count as ours.
+        """
+        self._elsewhere = frozenset(session for session in sessions if self._beats.is_elsewhere(session))
+        for session in self._elsewhere:
+            self.forget(session)
+        return self._elsewhere
 
     # -- heartbeat ---------------------------------------------------------------------------------------------
     def beat(self, session: str, payload: bytes) -> None:

@@ -9,6 +9,9 @@ A turn runs inside the callback of the event that caused it, without a task or a
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
+import resource
 import signal
 from typing import TYPE_CHECKING, Final
 
@@ -173,9 +176,19 @@ class Daemon:
 
 async def serve(parts: Parts, *, once: bool = False) -> None:
     """Serve until SIGTERM or SIGINT, or with `once` until nothing waits."""
+    _raise_descriptor_limit()
+    gc.freeze()  # what is loaded by now stays: walking through it again and again would hold requests up for 20 ms
     loop = asyncio.get_running_loop()
     daemon = Daemon(parts, loop=loop, once=once)
     try:
         await daemon.run(lambda ring: open_doorbell(parts.transport, loop, ring))
     finally:
         await parts.consultant.aclose()
+
+
+def _raise_descriptor_limit() -> None:
+    """Take every descriptor the system grants: inboxes and heartbeats are held open, or else opened anew each time."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

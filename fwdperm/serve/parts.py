@@ -34,7 +34,7 @@ from fwdperm.serve.memory import Memory
 from fwdperm.serve.opening import open_rulebook
 from fwdperm.serve.recall import SnapshotFile
 from fwdperm.serve.sessions import Sessions
-from fwdperm.serve.status import SessionStatus, Status, StatusFile
+from fwdperm.serve.status import ELSEWHERE, SessionStatus, Status, StatusFile
 from fwdperm.serve.teaching import Teaching
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ class Parts:
     doorbell_is_alive: bool = True
     trouble: str = ""
     _served: set[str] = field(default_factory=set)
+    _elsewhere: frozenset[str] = frozenset()
 
     @property
     def health(self) -> str:
@@ -112,15 +113,20 @@ class Parts:
         return self.trouble or "serving"
 
     def serve_sessions(self) -> None:
-        """Beat for every inbox there is, and no longer for those that are gone."""
-        now = set(self.transport.sessions())
+        """Beat for every inbox there is but those that somebody else serves, and no longer for those that are gone."""
+        there = set(self.transport.sessions())
+        self._served -= self.heart.yielded()
+        elsewhere = self.transport.served_elsewhere(there - self._served)
+        if elsewhere != self._elsewhere:
+            log.info("sessions.served_elsewhere", sessions=sorted(elsewhere))
+        now = there - elsewhere
         for session in now - self._served:
             with contextlib.suppress(ChildError, EnvironmentFailure):
                 self.transport.ensure(session)
             self.heart.serve(session)
         for session in self._served - now:
             self.heart.release(session)
-        self._served = now
+        self._served, self._elsewhere = now, elsewhere
 
     def tell_rules(self) -> None:
         """Write the readable snapshot of the session rules, when they changed."""
@@ -158,7 +164,7 @@ class Parts:
             session = held.arrival.request.session
             waiting[session] = waiting.get(session, 0) + 1
         edges = self.sessions.all()
-        names = dict.fromkeys((*self._served, *self.sessions.recorded(), *waiting))
+        names = dict.fromkeys((*self._served, *self._elsewhere, *self.sessions.recorded(), *waiting))
         for name in tuple(names):  # and everything between them and the root
             while (name := edges.get(name, "")) and name not in names:
                 names[name] = None
@@ -167,12 +173,17 @@ class Parts:
                 session=name,
                 parent=edges.get(name, ""),
                 agent=self.sessions.agent(name),
-                state=self.sessions.state(name) or ("inbox" if name in self._served else "claimed"),
+                state=self._state_of(name),
                 waiting=waiting.get(name, 0),
             )
             for name in sorted(names)
             if name
         )
+
+    def _state_of(self, session: str) -> str:
+        if session in self._elsewhere:
+            return ELSEWHERE
+        return self.sessions.state(session) or ("inbox" if session in self._served else "claimed")
 
     def close(self) -> None:
         """Stop in order: heartbeats first, the journal and the lock last."""

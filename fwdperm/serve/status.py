@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger("fwdperm.serve")
 
 NAME: Final = "status.json"
+ELSEWHERE: Final = "served elsewhere"
+"""The state of a session whose inbox somebody else serves."""
 _REFRESH_MS: Final = 2_000
 """Milliseconds after which an unchanged file is written again, so that readers can tell the daemon lives."""
 
@@ -36,7 +38,7 @@ class SessionStatus:
         parent: Its parent; empty for a root.
         agent: Its agent name.
         state: `running` or `ended` for a recorded session, `claimed` for one that only asked, `inbox` for one that is
-            only asked.
+            only asked, `served elsewhere` for one whose live parent answers its children itself.
         waiting: How many of its requests wait.
     """
 
