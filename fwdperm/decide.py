@@ -167,6 +167,12 @@ class Weighed:
             lines.append(made)
         return tuple(lines)
 
+    def class_at(self, at: int) -> Danger:
+        """Give the class a unit counts as: its own, or that of the whole where no unit alone explains it."""
+        together = self.danger.danger
+        worst = max((one.danger.rank for one in self.dangers), default=together.rank)
+        return together if together.rank > worst else self.dangers[at].danger
+
     @property
     def open(self) -> tuple[int, ...]:
         """Indices of the units that the rulesets left open."""
@@ -434,7 +440,7 @@ def _session_rules(weighed: Weighed, standing: Standing) -> Decision | None:
 
 def _grant(weighed: Weighed, at: int, standing: Standing) -> Taught | None:
     """Give the grant for one open unit; a dangerous one has none, whatever was taught."""
-    if weighed.dangers[at].danger.rank >= Danger.DANGEROUS.rank or weighed.units[at].opaque:
+    if weighed.class_at(at).rank >= Danger.DANGEROUS.rank or weighed.units[at].opaque:
         return None
     return standing.taught.grant(weighed.request, weighed.units[at])
 
@@ -448,12 +454,13 @@ def _is_free_read(weighed: Weighed, at: int) -> bool:
     """Say whether a unit is read-only and neither a rule nor the surface's own default asks about it."""
     finding = weighed.findings[at]
     said = finding.rule is not None or finding.note or (finding.default and not is_every(finding.default.surface))
-    return weighed.dangers[at].danger is Danger.READ_ONLY and not said
+    return weighed.class_at(at) is Danger.READ_ONLY and not said
 
 
 def _may_judge(weighed: Weighed, at: int, standing: Standing) -> bool:
     """Say whether the guard lets a judge speak of a unit at all."""
-    match weighed.dangers[at].danger:
+    found = weighed.class_at(at)
+    match found:
         case Danger.READ_ONLY | Danger.ROUTINE:
             return True
         case Danger.RULED:
@@ -461,12 +468,13 @@ def _may_judge(weighed: Weighed, at: int, standing: Standing) -> bool:
         case Danger.DANGEROUS | Danger.CRITICAL:
             return False
         case _:
-            assert_never(weighed.dangers[at].danger)
+            assert_never(found)
 
 
 def _judge_may_allow(weighed: Weighed, at: int, verdict: Verdict, standing: Standing) -> bool:
     """Say whether the class's own condition for a judge's allow holds for a unit."""
-    match weighed.dangers[at].danger:
+    found = weighed.class_at(at)
+    match found:
         case Danger.READ_ONLY | Danger.ROUTINE:
             return True
         case Danger.RULED:
@@ -474,7 +482,7 @@ def _judge_may_allow(weighed: Weighed, at: int, verdict: Verdict, standing: Stan
         case Danger.DANGEROUS | Danger.CRITICAL:
             return False
         case _:
-            assert_never(weighed.dangers[at].danger)
+            assert_never(found)
 
 
 def _worst(weighed: Weighed, among: Sequence[int]) -> Assessment:
