@@ -10,6 +10,7 @@ grants are not all there (one was withheld) grants nothing. It never raises for 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from fwdperm.memory.grants import GrantIndex, Place, place_of
@@ -93,6 +94,7 @@ class RulesFold:
         self._hanging: dict[Place, dict[str, Rule]] = {}
         self._guidance: dict[tuple[Place, str], dict[str, Guidance]] = {}
         self._answers: dict[Key, dict[str, Rule]] = {}
+        self._ends: list[tuple[int, str]] = []
 
     # -- the fold ----------------------------------------------------------------------------------------------
 
@@ -162,8 +164,11 @@ class RulesFold:
     def _learn(self, taught: Sequence[Rule], entry: Entry) -> None:
         if not taught:
             return
-        for rule in [rule for rule in self.rules.values() if rule.has_expired(self.clock)]:
-            self._forget(rule)
+        while self._ends and self._ends[0][0] <= self.clock:
+            _, name = heappop(self._ends)
+            over = self.rules.get(name)
+            if over is not None and over.has_expired(self.clock):
+                self._forget(over)
         for rule in taught:
             self._put(rule)
         self.epoch = entry.seq
@@ -174,6 +179,8 @@ class RulesFold:
         if rule.id in self.rules:
             self._forget(self.rules[rule.id])
         self.rules[rule.id] = rule
+        if rule.expires_at:
+            heappush(self._ends, (rule.expires_at, rule.id))
         place = place_of(rule.anchor)
         self._hanging.setdefault(place, {})[rule.id] = rule
         if rule.request:
