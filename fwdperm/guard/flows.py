@@ -13,11 +13,11 @@ from fwdperm.guard.classes import Danger
 from fwdperm.guard.critical import by_words
 from fwdperm.guard.inline import GONE, look_inside
 from fwdperm.guard.leaks import secret_read_by, uploaded_secret
-from fwdperm.guard.literal import assignments, decodes, expand, feeder, literal_input, literal_output
 from fwdperm.guard.programs import DOWNLOADERS, INLINE_FLAGS, INTERPRETERS, SENDERS, SHELLS, UPLOADS
 from fwdperm.guard.text import holds_token, is_local, sql_drops
 from fwdperm.guard.touched import catastrophe
 from fwdperm.shell import parse_line
+from fwdperm.shell.literal import assignments, decodes, expand, feeder, literal_input, literal_output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,12 +5,12 @@ Lives here: small recognisers over literal text. Never here: who carried the tex
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote, urlsplit
+
+from fwdperm.shell.literal import unbase64
 
 TOKEN: Final = re.compile(
     r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|"
@@ -135,16 +135,6 @@ def holds_token(text: str) -> bool:
         for match in _ENCODED.finditer(plain)
         if (decoded := unbase64(match.group()))
     )
-
-
-def unbase64(text: str) -> str:
-    """Decode base64 to text; empty when it is not base64 of text."""
-    body = text.strip().rstrip("=")
-    body = body.replace("-", "+").replace("_", "/").replace("\n", "")
-    try:
-        return base64.b64decode(body + "=" * (-len(body) % 4), validate=True).decode()
-    except (binascii.Error, ValueError):
-        return ""
 
 
 _SQL_NOISE: Final = re.compile(r"('(?:[^']|'')*')|--[^\n]*|/\*.*?\*/", re.DOTALL)

@@ -347,7 +347,7 @@ def _coded(result: Unwrapped, row: Wrapper, given: Sequence[Word]) -> None:
             _code(result, word)
     if options.unknown:
         result.opaque = UNKNOWN_OPTION
-    if not result.carried and not options.seen & {"help", "version"}:
+    if row.alone and not result.carried and not options.seen & {"help", "version"}:
         result.reads_stdin = True
 
 

@@ -116,8 +116,10 @@ class Line:
         commands: Every simple command that would run, in source order; a wrapper before what it wraps.
         opaque: Why the line as a whole cannot be understood (syntax error, NUL byte, too long); empty when it can.
         functions: Names of functions it defines.
+        unread: Texts in it that could not be understood, the whole line or code that it carries.
     """
 
     commands: tuple[Command, ...]
     opaque: str = ""
     functions: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import tree_sitter_bash
 from tree_sitter import Language, Parser
 
-from fwdperm.shell.sieve import MARKS, plain, portions
+from fwdperm.shell.respell import respell
+from fwdperm.shell.sieve import MARKS, Portion, plain, portions
 from fwdperm.shell.source import WORD_TYPES, Source
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _JOINT: Final = re.compile(rb"(?:(?<=[^ \t\n\\])|(?<=\n)|(?<=^))(?:\\\n)+(?=[^ \
 _DROPPED: Final = re.compile(rb"\\[ \t]")
 _GAP: Final = re.compile(rb"[ \t\r\n]|\\\n")
 _BACKSLASH_LINE: Final = re.compile(rb"\n(?=\\[^\n])")
+_NAMED: Final = re.compile(rb"\w\}[<>]")
 _INTRICATE: Final = "it is too intricate"
 SYNTAX: Final = "it cannot be parsed"
 _DAMAGED: Final = "it holds text that is not valid Unicode"
@@ -68,13 +70,26 @@ def parse_code(text: str) -> Trees:
     if parts is None:
         return Trees((), opaque or _INTRICATE)
     roots: list[tuple[Node, Source]] = []
-    for part in parts:
+    for given in parts:
+        part = given
         root = _PARSER.parse(part.shown).root_node
+        if (root.has_error or _NAMED.search(part.data)) and len(part.data) <= _CONTINUED and not part.masks:
+            part, root = _respelled(part, root)
         roots.append((root, Source(part.data)))
         seen = all(_is_text(root, start, end) for start, end in part.masks)
         if root.has_error or not seen or _faults(root, part.data) or _drops(root, part.data):
             return Trees(tuple(roots), opaque or SYNTAX)
     return Trees(tuple(roots), opaque)
+
+
+def _respelled(part: Portion, root: Node) -> tuple[Portion, Node]:
+    """Try text that does not parse in another spelling; keep it as it is where that does not help."""
+    data = respell(part.data)
+    if data is part.data:
+        return part, root
+    other = Portion(data, plain(data))
+    again = _PARSER.parse(other.shown).root_node
+    return (part, root) if again.has_error else (other, again)
 
 
 def _faults(root: Node, data: bytes) -> list[tuple[int, int, bytes]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from fwdperm.settings import VALUE_CHARS
 from fwdperm.shell.carried import UNKNOWN_CODE, Carried, Unwrapped, unwrap, why_filled
 from fwdperm.shell.command import Command, Stands, Word
+from fwdperm.shell.evaluated import EVALUATORS, evaluated_code, prompt_code
 from fwdperm.shell.grammar import parse_code
 from fwdperm.shell.place import SAME_SHELL, Place, Scope, change_directory, joined
 from fwdperm.shell.redirects import EMPTY_TAIL, NOTHING_FOUND, Found, Heredoc, Tail, read_tail
@@ -39,13 +40,14 @@ _CATS: Final = frozenset({("cat",), ("cat", "-"), ("/bin/cat",), ("/usr/bin/cat"
 class Recorder(ABC):
     """The commands of one line, and the stack of what is still to be visited."""
 
-    __slots__ = ("code_left", "commands", "heredocs", "opaque", "stack", "words_left")
+    __slots__ = ("code_left", "commands", "heredocs", "opaque", "stack", "unread", "words_left")
 
     def __init__(self) -> None:
         self.commands: list[Command] = []
         self.heredocs: dict[int, Heredoc] = {}
         self.stack: list[tuple[Callable[..., None], object, Place]] = []
         self.opaque = ""
+        self.unread: list[str] = []
         self.code_left = _CODE_CHARS
         self.words_left = _WRAPPED_WORDS
 
@@ -63,7 +65,9 @@ class Recorder(ABC):
     def push_code(self, text: str, place: Place) -> None:
         """Parse a text and put what was understood of it on the stack."""
         trees = parse_code(text)
-        self.opaque = self.opaque or trees.opaque
+        if trees.opaque:
+            self.opaque = self.opaque or trees.opaque
+            self.unread.append(text)
         self.later([(self.visit, root, place._replace(source=source)) for root, source in trees.roots])
 
     def later(self, steps: Sequence[tuple[Callable[..., None], object, Place]]) -> None:
@@ -159,11 +163,22 @@ class Recorder(ABC):
             self._follow_tail(found, place, index)
         if words:
             change_directory(words, place)
+        self._evaluate(words, prefixes, place, index=index)
         if wrapped is not None:
             self._carry(wrapped.carried, place, index=index, label=wrapped.label)
         if stdin:
             self._carry([Carried(code=stdin)], place, index=index, label=words[0].text, stands=Stands.HEREDOC)
         return index
+
+    def _evaluate(
+        self, words: Sequence[Word], prefixes: Sequence[tuple[str, Word]], place: Place, *, index: int
+    ) -> None:
+        """Visit code that the shell finds in words and values which look like text."""
+        codes = prompt_code(prefixes) if prefixes else []
+        if words and words[0].text in EVALUATORS:
+            codes += evaluated_code(words)
+        if codes:
+            self.embedded(codes, place._replace(carrier=index, mark="", appended=False))
 
     def _follow_tail(self, found: Found, place: Place, index: int) -> None:
         """Remember a here-document, and visit what redirections substitute."""

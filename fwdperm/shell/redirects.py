@@ -80,8 +80,9 @@ def read_tail(tail: Tail, source: Source) -> Found:
                 deeper.append(body)
             redirects.append(Redirect(operator, Word(heredoc.text, heredoc.text, known=heredoc.known, quoted=True)))
             words.extend(read_word(raw) for raw in parts[1:])
-        elif not parts:
+        elif not parts or operator.endswith("-"):
             redirects.append(Redirect(operator, Word("-", "-")))
+            words.extend(read_word(raw) for raw in parts)
         else:
             redirects.append(_redirect(operator, read_word(parts[0])))
             words.extend(read_word(raw) for raw in parts[1:])

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from fwdperm.settings import VALUE_CHARS
 from fwdperm.shell.carried import Carried
 from fwdperm.shell.command import Command, Line, Stands, Word
+from fwdperm.shell.evaluated import tested_code
 from fwdperm.shell.grammar import SYNTAX
 from fwdperm.shell.place import NO_SOURCE, Pipe, Place, Scope
 from fwdperm.shell.recording import Recorder
@@ -68,7 +69,7 @@ class _Walker(Recorder):
         self.run()
         if self.opaque and text.strip():
             self.commands.append(Command((Word(text_read, text_read, known=False),), text_read, opaque=self.opaque))
-        return Line(tuple(self.commands), self.opaque, tuple(dict.fromkeys(self.functions)))
+        return Line(tuple(self.commands), self.opaque, tuple(dict.fromkeys(self.functions)), tuple(self.unread))
 
     # -- running the stack ---------------------------------------------------------------------------------
 
@@ -251,7 +252,8 @@ class _Walker(Recorder):
         """Take `[ ... ]` for the command it is; `[[ ... ]]` runs only what is substituted in it."""
         text = place.source.cut(node.start_byte, node.end_byte)
         if text.startswith("[["):
-            self.inside(node, place._replace(stands=place.stands))
+            self.embedded(tested_code(text), place)
+            self.inside(node, place)
             return
         index = self.record(tuple(split_words(text)), (), place, raw=text, tail=place.tail)
         if needs_descent(text):

@@ -126,6 +126,7 @@ WRAPPERS: Final[dict[str, Wrapper]] = {
         alone=STDIN,
     ),
     "runuser": Wrapper(
+        alone=STDIN,
         flags="lmpfPT",
         valued="csgGwCu",
         long=_set("login preserve-environment fast pty no-pty") | _COMMON,
@@ -262,6 +263,9 @@ WRAPPERS: Final[dict[str, Wrapper]] = {
     "coproc": Wrapper(assigns=True),
     "trap": Wrapper(Style.TRAP),
     "alias": Wrapper(Style.ALIAS),
+    "mapfile": Wrapper(Style.CODE, flags="t", valued="CcdnOsu", code=_set("C")),
+    "readarray": Wrapper(Style.CODE, flags="t", valued="CcdnOsu", code=_set("C")),
+    "compgen": Wrapper(Style.CODE, flags="abcdefgjksuv", valued="ACFGoPSWXV", code=_set("C")),
     "strace": Wrapper(
         flags="cCdfFhiknNqrtTvVwxyYzZ",
         valued="abeEIoOpPsSuUX",

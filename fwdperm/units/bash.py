@@ -8,13 +8,13 @@ an auxiliary unit set aside: what it wraps says it all, but a rule written for i
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.rules.unit import Unit
 from fwdperm.shell import parse_line
 from fwdperm.shell.wrappers import changes_what_runs
+from fwdperm.units.glimpses import glimpses_of_command, glimpses_of_script, glimpses_of_text, may_run_a_script
 from fwdperm.units.operands import path_operands
 from fwdperm.units.paths import climbs_past_glob, has_glob, inside, is_unknown, name_path
 from fwdperm.units.texts import command_texts, fold, has_harmless_prefixes
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from fwdperm.shell.command import Command, Line, Redirect, Word
     from fwdperm.wire.request import Facts
 
-_NAIVE: Final = re.compile(r"[;&|\n(){}`]+|\$\(")
-_QUOTES: Final = re.compile(r"[\\'\"]")
-_LEADS: Final = re.compile(r"(?:\s*(?:if|then|else|elif|do|while|until|time|!|[{(])\s)*\s*")
+_GLIMPSES: Final = 16
+"""Opaque commands of one line that are looked behind."""
 _EMPTY: Final = "it is empty"
 _UNKNOWN_TARGET: Final = "the file it writes is not known"
 _UNKNOWN_GLOB: Final = "which directory its glob means is not known"
@@ -48,7 +47,7 @@ def bash_units(facts: Facts) -> tuple[tuple[Unit, ...], Line]:
 class _Units:
     """One pass over the commands of a line."""
 
-    __slots__ = ("canonical", "facts", "line", "places", "seen", "units", "wrapping")
+    __slots__ = ("canonical", "facts", "glimpses", "line", "places", "seen", "units", "wrapping")
 
     def __init__(self, facts: Facts, line: Line) -> None:
         self.facts = facts
@@ -56,6 +55,7 @@ class _Units:
         self.units: list[Unit] = []
         self.places: list[int] = []
         self.canonical = dict(facts.canonical_operands)
+        self.glimpses = _GLIMPSES
         self.seen: set[tuple[str, str, int]] = set()
         self.wrapping = {one.carrier for one in line.commands if one.wrapped_by}
 
@@ -89,13 +89,20 @@ class _Units:
             self.places.append(carrier)
             return
         texts = command_texts(command, home=self.facts.home)
+        strict = texts.strict
+        if command.opaque and self.glimpses > 0:
+            self.glimpses -= 1
+            strict = (*strict, *glimpses_of_command(self.line, index, home=self.facts.home))
+        elif self.glimpses > 0 and len(self.line.commands) > 1 and may_run_a_script(command):
+            self.glimpses -= 1
+            strict = (*strict, *glimpses_of_script(self.line, index, home=self.facts.home))
         runs_inside = command.harmless and index in self.wrapping and has_harmless_prefixes(command)
         self.places.append(len(self.units))
         self.units.append(
             Unit(
                 "bash",
                 texts.spellings,
-                texts.strict,
+                strict,
                 auxiliary=runs_inside or command.remote,
                 opaque=command.opaque,
                 stands="harmless wrapper" if runs_inside else str(command.stands),
@@ -110,12 +117,11 @@ class _Units:
     def _unparsed(self, command: Command) -> Unit:
         """Give the unit of a line that cannot be parsed: ask, but let deny look at its pieces."""
         text = command.raw
-        pieces = [fold(_LEADS.sub("", piece, count=1)) for piece in _NAIVE.split(text)]
-        pieces += [_QUOTES.sub("", piece) for piece in pieces]
+        glimpses = [one for part in (text, *self.line.unread) for one in glimpses_of_text(part, home=self.facts.home)]
         return Unit(
             "bash",
             (fold(text) or text,),
-            tuple(dict.fromkeys(piece for piece in pieces if piece)),
+            tuple(dict.fromkeys(glimpses)),
             opaque=command.opaque,
             stands="line",
             command=len(self.line.commands) - 1,

@@ -293,7 +293,7 @@ def test_where_a_command_stands_is_told() -> None:
         "a\x00b",
         "a \ud800",
         "rm x )",
-        "cat <<EOF; foo\nx\nEOF",
+        "if cat <<EOF; then foo; fi\nx\nEOF",
         "((rm x))",
         "x" * (VALUE_CHARS + 1),
     ],

@@ -1,23 +1,23 @@
-"""What a line's literal variables, blanks and encodings stand for, for the guard only.
+"""What a line's literal variables, blanks and encodings stand for.
 
 Lives here: putting literal assignments, `$IFS` and the literal output of `echo`, `printf` and decoders in their places.
-What comes out is used to see danger that hides, never to make anything milder.
+What comes out is used to see what hides, for the guard and for `ask` and `deny`; never to make anything milder.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import codecs
 import re
 from typing import TYPE_CHECKING, Final
-
-from fwdperm.guard.text import unbase64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from fwdperm.shell.command import Command, Line
 
-_VARIABLE: Final = re.compile(r"\$(?:\{(\w+|[@*])(?:[%#:/^,][^}]*)?\}|(\w+|[@*]))")
+_VARIABLE: Final = re.compile(r"\$(?:\{(\w+|[@*])(?:\[[^]}]*\])?(?:[%#:/^,][^}]*)?\}|(\w+|[@*]))")
 _ESCAPE: Final = re.compile(r"\\(x[0-9a-fA-F]{1,2}|0?[0-7]{1,3}|u[0-9a-fA-F]{1,4}|[abefnrtv\\])")
 _NAMED: Final = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\"}
 _LONGEST: Final = 4096
@@ -40,8 +40,8 @@ def unescape(text: str) -> str:
 
 
 def assignments(line: Line) -> dict[str, str]:
-    """Collect the line's literal assignments: name -> value; `IFS` is a blank."""
-    known = {"IFS": " "}
+    """Collect the line's literal assignments: name -> value; `IFS` is a blank, `BASH` and `SHELL` a shell."""
+    known = {"IFS": " ", "BASH": "bash", "SHELL": "bash"}
     for index, command in enumerate(line.commands):
         pairs = command.prefixes
         if command.words and command.base in {"export", "declare", "local", "readonly", "typeset", "read"}:
@@ -54,7 +54,7 @@ def assignments(line: Line) -> dict[str, str]:
             continue
         for name, value in pairs:
             if value.known:
-                known[name] = value.text
+                known[name] = value.text[1:-1].strip() if value.raw.startswith("(") else value.text
             elif len(line.commands) > index + 1:
                 printed = _substituted(line, index)
                 if printed is not None:
@@ -204,6 +204,16 @@ def _printf(args: tuple[str, ...]) -> str:
         if len(rest) == before or len(out) > _LONGEST:
             break
     return out.replace("%%", "%")
+
+
+def unbase64(text: str) -> str:
+    """Decode base64 to text; empty when it is not base64 of text."""
+    body = text.strip().rstrip("=")
+    body = body.replace("-", "+").replace("_", "/").replace("\n", "")
+    try:
+        return base64.b64decode(body + "=" * (-len(body) % 4), validate=True).decode()
+    except (binascii.Error, ValueError):
+        return ""
 
 
 def _unhex(text: str | None) -> str | None:

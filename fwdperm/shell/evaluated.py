@@ -1,0 +1,70 @@
+"""Code that bash finds in words which look like plain text: subscripts, prompts, word lists.
+
+Lives here: `evaluated_code` and `prompt_code`. Never here: programs that run their arguments (`wrappers.py`).
+
+bash expands the subscript of a variable that a builtin is given by name, quotes or not: `read 'a[$(cmd)]'` runs it.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from fwdperm.shell.words import embedded_code, read_word
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fwdperm.shell.command import Word
+
+_SUBSCRIPT: Final = re.compile(r"[A-Za-z_]\w*\[")
+_NAMES: Final = frozenset(
+    ["read", "readarray", "mapfile", "declare", "typeset", "local", "export", "readonly", "unset", "wait", "let"]
+)
+"""Builtins that take names of variables."""
+_AFTER: Final = {"printf": "-v", "test": "-v", "[": "-v", "compgen": "-W"}
+"""Builtins that look so at the word after one option only."""
+EVALUATORS: Final = _NAMES | frozenset(_AFTER)
+"""Builtins whose words may hold code."""
+_QUOTED: Final = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+_ARITHMETIC: Final = re.compile(r"\s-(?:v|R|eq|ne|lt|le|gt|ge)\s")
+_PROMPTS: Final = frozenset({"PS0", "PS1", "PS2", "PS4", "PROMPT_COMMAND"})
+
+
+def evaluated_code(words: Sequence[Word]) -> list[str]:
+    """Find code in the words of a builtin that evaluates them.
+
+    Args:
+        words: A command's words, the program first.
+
+    Returns:
+        The code of each command substitution that the grammar could not see, because it stands in quotes.
+    """
+    program = words[0].text
+    if program in _NAMES:
+        looked_at = [word for word in words[1:] if program == "let" or _SUBSCRIPT.match(word.text)]
+    elif program in _AFTER:
+        option = _AFTER[program]
+        looked_at = [word for before, word in pairwise(words) if before.text == option]
+        looked_at = [word for word in looked_at if program == "compgen" or _SUBSCRIPT.match(word.text)]
+    else:
+        return []
+    return [code for word in looked_at if word.quoted for code in embedded_code(word.text)]
+
+
+def tested_code(text: str) -> list[str]:
+    """Find code in the quoted parts of a `[[ ... ]]` that evaluates its operands as arithmetic."""
+    if not _ARITHMETIC.search(text) or ("$(" not in text and "`" not in text):
+        return []
+    quoted = [read_word(found.group()).text for found in _QUOTED.finditer(text)]
+    return [code for one in quoted if _SUBSCRIPT.match(one) for code in embedded_code(one)]
+
+
+def prompt_code(prefixes: Sequence[tuple[str, Word]]) -> list[str]:
+    """Find code in the values of variables that the shell itself expands or runs."""
+    found: list[str] = []
+    for name, value in prefixes:
+        if name in _PROMPTS:
+            found.extend([value.text] if name == "PROMPT_COMMAND" else embedded_code(value.text))
+    return found

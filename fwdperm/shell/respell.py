@@ -1,0 +1,73 @@
+"""The same commands in a spelling that the grammar knows.
+
+Lives here: `respell`, for text that the parser gives up on though a shell would not. Never here: parsing
+(`grammar.py`).
+
+Only what changes neither a command nor a word is rewritten: the separator behind a here-document's redirection, a
+descriptor that is named (`{log}>file`), a descriptor that is closed in front of a command (`0<&- cat`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_TOKEN: Final = re.compile(
+    rb"""(?P<text>\\. | \$?'[^']*' | "(?:[^"\\$`]|\\.|\$(?![({]))*" | (?:(?<=[\s;&|()])|^)\#[^\n]*)
+    | (?P<maze>["`]) | (?P<here><<<) | <<-?[ \t]*(?P<quote>['"\\]?)(?P<end>[A-Za-z0-9_.-]+)(?P=quote)?
+    | (?P<line>\n) | (?P<named>(?:(?<=[\s;&|()])|^)\{[A-Za-z_]\w*\}(?=[<>]))
+    | (?P<closed>(?:(?<=[\s;&|()])|^)\d*[<>]&-(?=[ \t])) | (?P<dup>[<>]&|&>|[|]&|&&|;[;&]+) | (?P<part>[;&])""",
+    re.VERBOSE | re.DOTALL,
+)
+_NEXT: Final = re.compile(rb"[ \t]*(?P<end>\n|$|\})|[ \t]*(?:fi|done|then|do|else|elif|esac)\b")
+
+
+def respell(data: bytes) -> bytes:
+    """Rewrite what the grammar does not know.
+
+    Args:
+        data: Text that does not parse.
+
+    Returns:
+        The text in other words; the same object when there is nothing to rewrite or where quotes hold code, so that
+        what is quoted cannot be told from what is not. Linear in the text.
+    """
+    out = bytearray()
+    last = at = 0
+    ends: list[bytes] = []
+    while found := _TOKEN.search(data, at):
+        at = found.end()
+        instead: bytes | None = None
+        match found.lastgroup:
+            case "maze":
+                return data
+            case "end":
+                ends.append(found["end"])
+            case "line":
+                at = _past_bodies(data, at, ends)
+                ends.clear()
+            case "named":
+                instead = b"9"
+            case "closed":
+                instead = b" "
+            case "part" if ends:
+                instead = _joined(data, at)
+        if instead is not None:
+            out += data[last : found.start()] + instead
+            last = found.end()
+    return bytes(out + data[last:]) if last else data
+
+
+def _joined(data: bytes, at: int) -> bytes | None:
+    """Give what may stand for a separator: what follows is run either way."""
+    after = _NEXT.match(data, at)
+    if after is None:
+        return b" && "
+    return b" " if after["end"] is not None and after["end"] != b"}" else None
+
+
+def _past_bodies(data: bytes, at: int, ends: list[bytes]) -> int:
+    for end in ends:
+        close = re.compile(rb"^\t*" + re.escape(end) + rb"$", re.MULTILINE).search(data, at)
+        at = close.end() if close else len(data)
+    return at
