@@ -113,7 +113,15 @@ def plant_sentinel(*, at: int, modes: Modes) -> None:
 
 
 # -- publishing ------------------------------------------------------------------------------------------------
-def publish(name: str, payload: bytes, *, at: int, modes: Modes = PRIVATE, sync: bool = False) -> Outcome:
+def publish(  # noqa: PLR0913 - each a promise of its own
+    name: str,
+    payload: bytes,
+    *,
+    at: int,
+    modes: Modes = PRIVATE,
+    sync: bool = False,
+    is_contested: bool = False,
+) -> Outcome:
     """Make a file appear whole, or not at all, and never over another one.
 
     Args:
@@ -122,6 +130,7 @@ def publish(name: str, payload: bytes, *, at: int, modes: Modes = PRIVATE, sync:
         at: Directory descriptor.
         modes: Permission bits.
         sync: Make it durable before it can be seen. Answers are not: the journal is.
+        is_contested: Others may publish under the same name at the same time: fail where there are no hard links.
 
     Returns:
         What happened. A full disk is a Failed and leaves nothing behind. Never raises OSError.
@@ -135,7 +144,7 @@ def publish(name: str, payload: bytes, *, at: int, modes: Modes = PRIVATE, sync:
         return failed(error)
     try:
         os.close(descriptor)  # network file systems report a full disk here
-        _link_or_rename(temp, name, at=at)
+        _link_or_rename(temp, name, at=at, is_contested=is_contested)
         if sync:
             os.fsync(at)
     except FileExistsError:
@@ -229,7 +238,7 @@ def _write_all(descriptor: int, payload: bytes) -> None:
         rest = rest[written:]
 
 
-def _link_or_rename(temp: str, name: str, *, at: int) -> None:
+def _link_or_rename(temp: str, name: str, *, at: int, is_contested: bool) -> None:
     """Give the temp file its name; FileExistsError when the name is taken.
 
     Without hard links the check and the rename are two steps. That is enough while one daemon owns the root.
@@ -239,7 +248,7 @@ def _link_or_rename(temp: str, name: str, *, at: int) -> None:
     except FileExistsError:
         raise
     except OSError as error:
-        if error.errno not in _NO_LINKS:
+        if is_contested or error.errno not in _NO_LINKS:
             raise
         if status_of(name, at=at) is not None:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None

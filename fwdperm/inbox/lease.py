@@ -17,7 +17,7 @@ import threading
 import weakref
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from fwdperm.errors import AlreadyServed, EnvironmentFailure
 from fwdperm.inbox import reading
@@ -72,6 +72,27 @@ def read_holder(text: bytes) -> Holder | None:
         return None
 
 
+class Lease(Protocol):
+    """The right to serve a root: one owner at a time."""
+
+    def is_held(self) -> bool:
+        """Say whether we may act as the owner now. Any thread; never waits."""
+        ...
+
+    def renew(self) -> bool:
+        """Keep it; call every second, from one thread.
+
+        Returns:
+            False when it is somebody else's now: end, and leave what lies in the state directory to them. True
+            otherwise, also while `is_held` says no because the disk stands in the way: try again.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go. A second call does nothing."""
+        ...
+
+
 class FlockLease:
     """The lock of one state directory, held until `close` or death. Made by `take_lease`."""
 
@@ -89,11 +110,29 @@ class FlockLease:
         except OSError:
             return False
 
+    def renew(self) -> bool:
+        """Lock anew where the lock file was removed, unless somebody else was quicker. See Lease."""
+        if self._descriptor < 0 or self.is_held():
+            return self._descriptor >= 0
+        try:
+            taken = _try(self._path)
+        except OSError:
+            return True
+        if isinstance(taken, FlockLease):
+            os.close(self._descriptor)
+            self._descriptor = taken.hand_over()
+        return not isinstance(taken, Holder)
+
     def close(self) -> None:
         """Let go. A second call does nothing."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+    def hand_over(self) -> int:
+        """Give the locked descriptor away, and hold nothing any more."""
+        descriptor, self._descriptor = self._descriptor, -1
+        return descriptor
 
 
 def take_lease(state: Path, *, standby: bool = False, is_stopped: Callable[[], bool] = lambda: False) -> FlockLease:

@@ -1,10 +1,11 @@
-"""One daemon per root where several machines share the file system, and one decision per request whatever happens.
+"""One daemon per root where several machines share the file system.
 
-Lives here: the lease by hard links, with an epoch; the first-writer-wins record of decisions.
-Never here: locks of one machine's kernel (`lease.py`), comparing the clocks of two machines.
+Lives here: the lease by hard links, with an epoch. Never here: locks of one machine's kernel (`lease.py`), the record
+of decisions (`decision_record.py`), comparing the clocks of two machines.
 
 Each epoch is a file `lease.<epoch>` that only one can create; the highest epoch owns the root. The owner renews by
-counting up in its file. Whoever sees that count stand still for 30 s *on its own clock* may create the next epoch.
+counting up in its file. Whoever sees that count stand still for 30 s *on its own clock* may create the next epoch;
+at once, where the owner let go, or was a process of the same machine that is seen to have ended.
 An owner that was asleep finds the higher epoch and knows that it lost; one that could not renew in time stops.
 A moment with two believers remains possible on any such file system: the record decides then, once.
 """
@@ -16,30 +17,29 @@ import json
 import os
 import re
 import secrets
+import threading
 import time
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from fwdperm.errors import EnvironmentFailure
+from fwdperm.errors import AlreadyServed, EnvironmentFailure
 from fwdperm.inbox import files, reading
-from fwdperm.inbox.layout import file_name
 from fwdperm.inbox.lease import Holder, read_holder, this_process
-from fwdperm.inbox.protocol import AlreadyThere, Failed, Published
-from fwdperm.wire.ids import encode_session
+from fwdperm.inbox.protocol import Failed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
-RENEW_S: Final = 2.0
-"""Seconds between renewals by the owner."""
 FENCE_S: Final = 15.0
 """Seconds without a renewal after which an owner no longer counts itself as one: half of what others wait."""
 STALE_S: Final = 30.0
 """Seconds a lease must be seen to stand still before it is taken over."""
 _EPOCH: Final = re.compile(r"lease\.(\d{1,18})")
-_RECORD_BYTES: Final = 1 << 20
+_LEASE_BYTES: Final = 4_096
 _KEPT_EPOCHS: Final = 2
+_LOOK_S: Final = 0.2
+"""Seconds between two looks of a daemon that stands by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class _Seen:
 
 
 class LinkLease:
-    """A lease on a shared directory. Call `attempt` until it says True, then `renew` every RENEW_S.
+    """A lease on a shared directory. Call `attempt` until it says True, then `renew` every second.
 
     Args:
         state: The shared state directory.
@@ -91,38 +91,45 @@ class LinkLease:
                     return False
                 if self._clock() - self._since < STALE_S:
                     return False
-            epoch = 1 if newest is None else newest.epoch + 1
-            started = self._clock()
-            if files.publish(f"lease.{epoch}", self._text(), at=at) != Published():
-                return False
-            now = _newest(at)
-            if now is None or now.epoch != epoch:
-                return False  # a later epoch was there before us, and its predecessor already swept away
-            self._epoch, self._renewed = epoch, started
-            _sweep(at, below=epoch - _KEPT_EPOCHS + 1)
-            return True
+            return self._create(1 if newest is None else newest.epoch + 1, at=at)
 
     def renew(self) -> bool:
-        """Count up in our own lease file. False when the lease is lost; then stop answering.
+        """Count up in our own lease file; take the next epoch where we lost hold and nobody else had it. See Lease."""
+        try:
+            with self._directory() as at:
+                return self._keep(at)
+        except EnvironmentFailure:
+            return True  # not renewed: `is_held` turns False by itself in time
 
-        Raises:
-            EnvironmentFailure: The directory cannot be used; `is_held` turns False by itself in time.
-        """
-        if self._epoch == 0:
+    def _keep(self, at: int) -> bool:
+        started = self._clock()
+        newest = _newest(at)
+        if self._epoch == 0 or newest is None or newest.epoch != self._epoch:
+            self._epoch = 0
             return False
-        with self._directory() as at:
-            started = self._clock()
-            newest = _newest(at)
-            if newest is None or newest.epoch != self._epoch or not self.is_held():
-                self._epoch = 0
-                return False
-            self._count += 1
-            files.replace(f"lease.{self._epoch}", self._text(), at=at)
-            if (newest := _newest(at)) is None or newest.epoch != self._epoch:
-                self._epoch = 0
-                return False
-            self._renewed = started
-            return True
+        if not self.is_held():
+            return self._create(self._epoch + 1, at=at)
+        self._count += 1
+        files.replace(f"lease.{self._epoch}", self._text(), at=at)
+        if (newest := _newest(at)) is None or newest.epoch != self._epoch:
+            self._epoch = 0
+            return False
+        self._renewed = started
+        return True
+
+    def _create(self, epoch: int, *, at: int) -> bool:
+        """Create an epoch's file, and look whether it is ours: a network may report our own success as a failure."""
+        self._epoch = 0
+        started = self._clock()
+        outcome = files.publish(f"lease.{epoch}", self._text(), at=at, is_contested=True)
+        if isinstance(outcome, Failed):
+            raise EnvironmentFailure(f"cannot make the lease in `{self._state}`: {outcome.reason}")
+        now = _newest(at)
+        if now is None or now.epoch != epoch or _said(now.text).get("nonce") != self._nonce:
+            return False  # another was quicker, or a later epoch was there and its predecessor swept away
+        self._epoch, self._renewed = epoch, started
+        _sweep(at, below=epoch - _KEPT_EPOCHS + 1)
+        return True
 
     def holder(self) -> Holder | None:
         """Say who holds the lease, or held it last."""
@@ -140,19 +147,21 @@ class LinkLease:
         self._epoch = 0
 
     def _is_free(self, text: bytes) -> bool:
-        """Say whether a lease needs no waiting for: let go, or our own that we lost hold of."""
-        try:
-            found: Any = json.loads(text)
-        except ValueError:
-            return False
-        return isinstance(found, dict) and (found.get("letGo") is True or found.get("nonce") == self._nonce)
+        """Say whether a lease needs no waiting for: let go, our own that we lost hold of, or its owner has ended."""
+        found = _said(text)
+        return found.get("letGo") is True or found.get("nonce") == self._nonce or _has_ended(found)
 
     def _text(self, *, let_go: bool = False) -> bytes:
-        facts = asdict(this_process()) | {"nonce": self._nonce, "count": self._count, "letGo": let_go}
+        facts = asdict(this_process()) | {
+            "nonce": self._nonce,
+            "count": self._count,
+            "letGo": let_go,
+            "machine": this_machine(),
+        }
         return json.dumps(facts).encode()
 
     @contextlib.contextmanager
-    def _directory(self) -> Any:
+    def _directory(self) -> Iterator[int]:
         try:
             with files.directory(self._state, create=files.PRIVATE) as at:
                 yield at
@@ -167,7 +176,7 @@ def _newest(at: int) -> _Seen | None:
         if not epochs:
             return None
         epoch = max(epochs)
-        found = reading.read_regular(f"lease.{epoch}", at=at, cap=_RECORD_BYTES, owner=None, may_be_linked=True)
+        found = reading.read_regular(f"lease.{epoch}", at=at, cap=_LEASE_BYTES, owner=None, may_be_linked=True)
         if isinstance(found, reading.Whole):
             return _Seen(epoch, found.data)
         if isinstance(found, reading.Bad):
@@ -180,39 +189,69 @@ def _sweep(at: int, *, below: int) -> None:
             files.remove(name, at=at)
 
 
-class DecisionRecord:
-    """`decisions/<enc(inbox)>/<id>.json`: who decided first decided. Children cannot reach it.
+def take_shared_lease(
+    state: Path, *, standby: bool = False, is_stopped: Callable[[], bool] = lambda: False
+) -> LinkLease:
+    """Become the one daemon of a root whose state other machines share.
 
     Args:
-        state: The shared state directory.
+        state: The shared state directory; made when missing.
+        standby: Wait until the present owner ends or falls silent, instead of giving up.
+        is_stopped: Asked between two looks while standing by; True gives up.
+
+    Returns:
+        The lease. Renew it every second.
+
+    Raises:
+        AlreadyServed: Somebody else holds it, or held it less than STALE_S ago; says who.
+        EnvironmentFailure: The directory cannot be used.
     """
+    lease = LinkLease(state)
+    pause = threading.Event()
+    while not lease.attempt():
+        if not standby or is_stopped():
+            raise AlreadyServed(
+                f"this root is already served by {lease.holder() or 'another process'}",
+                file=os.fspath(state),
+                remedy="stop it, or start this one with --standby: it serves as soon as the other ends, or has been "
+                f"silent for {STALE_S:.0f} s",
+            )
+        pause.wait(_LOOK_S)
+    return lease
 
-    def __init__(self, state: Path) -> None:
-        self._state = os.fspath(state)
 
-    def decide(self, inbox: str, stem: str, payload: bytes) -> bytes:
-        """Record a decision, durably, unless one is recorded.
+def this_machine() -> str:
+    """Name the kernel and the process table in which our process id counts; empty when it cannot be learned."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {Path('/proc/self/ns/pid').readlink().name}"
+    except OSError:
+        return ""
 
-        Returns:
-            The decision that counts: `payload`, or what another one recorded before. Publish only this.
 
-        Raises:
-            EnvironmentFailure: Nothing could be recorded or read; publish nothing.
-        """
-        parts = ("decisions", encode_session(inbox))
-        name = file_name(stem)
-        try:
-            with files.directory(self._state, parts, create=files.PRIVATE) as at:
-                outcome = files.publish(name, payload, at=at, sync=True)
-                match outcome:
-                    case Published():
-                        return payload
-                    case Failed(reason=reason):
-                        raise EnvironmentFailure(f"cannot record the decision on `{stem}`: {reason}")
-                    case AlreadyThere():
-                        found = reading.read_regular(name, at=at, cap=_RECORD_BYTES, owner=None, may_be_linked=True)
-        except OSError as error:
-            raise EnvironmentFailure(f"cannot record the decision on `{stem}`: {reading.said(error)}") from error
-        if not isinstance(found, reading.Whole):
-            raise EnvironmentFailure(f"cannot read the recorded decision on `{stem}`")
-        return found.data
+def _said(text: bytes) -> dict[str, Any]:
+    """Read a lease file; one that cannot be read says nothing."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _has_ended(found: dict[str, Any]) -> bool:
+    """Say whether a lease's owner was a process of this very machine and is gone. In doubt it lives."""
+    pid, started, machine = found.get("pid"), found.get("started"), found.get("machine")
+    if not machine or machine != this_machine() or type(pid) is not int or type(started) is not int or pid <= 0:
+        return False
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        return status[0] in {"Z", "X"} or int(status[19]) != started
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False

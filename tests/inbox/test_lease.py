@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fwdperm.errors import EnvironmentFailure, OperatorError
+from fwdperm.errors import AlreadyServed, EnvironmentFailure, OperatorError
+from fwdperm.inbox.decision_record import RECORD_KEPT_S, DecisionRecord
 from fwdperm.inbox.lease import LOCK, FlockLease, Holder, holder_of, take_lease, this_process
-from fwdperm.inbox.shared_lease import FENCE_S, STALE_S, DecisionRecord, LinkLease
+from fwdperm.inbox.shared_lease import FENCE_S, STALE_S, LinkLease, take_shared_lease
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -134,6 +135,20 @@ def test_a_lock_file_that_was_removed_is_no_longer_held(tmp_path: Path) -> None:
     other.close()
 
 
+def test_a_removed_lock_file_is_locked_anew_unless_another_was_quicker(tmp_path: Path) -> None:
+    lease = take_lease(tmp_path)
+    (tmp_path / LOCK).unlink()
+    assert lease.renew()
+    assert lease.is_held()
+    (tmp_path / LOCK).unlink()
+    other = take_lease(tmp_path)
+    assert not lease.renew()
+    assert other.is_held()
+    lease.close()
+    assert not lease.renew()
+    other.close()
+
+
 def test_a_lock_file_replaced_between_open_and_lock_does_not_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,9 +245,87 @@ def test_an_owner_that_could_not_renew_stops_long_before_another_may_start(tmp_p
     clock.now += FENCE_S
     assert not a.is_held()
     assert FENCE_S < STALE_S
-    assert not a.renew()
+    assert a.renew(), "nobody else had it meanwhile"
+    assert (a.epoch, a.is_held()) == (2, True)
+
+
+def test_an_owner_that_slept_while_another_had_the_lease_never_gets_it_back_by_renewing(tmp_path: Path) -> None:
+    clock = Clock()
+    a, b = LinkLease(tmp_path, clock=clock), LinkLease(tmp_path, clock=clock)
     assert a.attempt()
-    assert a.epoch == 2
+    assert not b.attempt()
+    clock.now += STALE_S
+    assert b.attempt()
+    b.close()  # it served, and let go again: what it did, the first does not know
+    assert not a.renew()
+    assert not a.renew()
+    assert not a.is_held()
+
+
+def test_a_lease_that_cannot_be_renewed_is_kept_for_a_while_and_then_not_held(tmp_path: Path) -> None:
+    clock = Clock()
+    lease = LinkLease(tmp_path / "state", clock=clock)
+    assert lease.attempt()
+    (tmp_path / "state").rename(tmp_path / "away")
+    (tmp_path / "state").write_text("")
+    assert lease.renew()
+    assert lease.is_held()
+    clock.now += FENCE_S
+    assert not lease.is_held()
+    (tmp_path / "state").unlink()
+    (tmp_path / "away").rename(tmp_path / "state")
+    assert lease.renew()
+    assert (lease.epoch, lease.is_held()) == (2, True)
+
+
+SHARED_OWNER = """
+import sys, pathlib
+from fwdperm.inbox import shared_lease
+if len(sys.argv) > 2:
+    shared_lease.this_machine = lambda: sys.argv[2]
+lease = shared_lease.take_shared_lease(pathlib.Path(sys.argv[1]))
+print("owner", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_killed_owner_on_this_machine_need_not_be_waited_for(tmp_path: Path) -> None:
+    with running(SHARED_OWNER, str(tmp_path)) as owner:
+        assert line(owner) == "owner"
+        with pytest.raises(AlreadyServed, match=f"process {owner.pid} on .*--standby"):
+            take_shared_lease(tmp_path)
+        owner.send_signal(signal.SIGKILL)
+        lease = wait_for_lease(tmp_path)  # nobody has waited for it yet: a dead process all the same
+        assert lease.epoch == 2
+
+
+def wait_for_lease(state: Path) -> LinkLease:
+    begun = time.monotonic()
+    lease = take_shared_lease(state, standby=True, is_stopped=lambda: time.monotonic() - begun > 5)
+    assert time.monotonic() - begun < 1.0
+    return lease
+
+
+def test_a_killed_owner_on_another_machine_is_waited_for(tmp_path: Path) -> None:
+    with running(SHARED_OWNER, str(tmp_path), "another machine") as owner:
+        assert line(owner) == "owner"
+    clock = Clock()
+    lease = LinkLease(tmp_path, clock=clock)
+    assert not lease.attempt()
+    clock.now += STALE_S - 1
+    assert not lease.attempt()
+    clock.now += 1
+    assert lease.attempt()
+
+
+def test_decisions_are_kept_for_a_day(tmp_path: Path) -> None:
+    record = DecisionRecord(tmp_path)
+    record.decide("a", "old", b"1")
+    record.decide("a", "new", b"1")
+    old = tmp_path / "decisions" / "a" / "old.json"
+    os.utime(old, (time.time() - RECORD_KEPT_S - 60,) * 2)
+    assert record.sweep() == 1
+    assert [path.name for path in old.parent.iterdir()] == ["new.json"]
 
 
 def test_of_many_who_see_a_dead_lease_one_takes_it(tmp_path: Path) -> None:
@@ -262,7 +355,7 @@ def test_a_lease_directory_that_cannot_be_used_is_an_environment_failure(tmp_pat
 
 DECIDER = """
 import sys, pathlib
-from fwdperm.inbox.shared_lease import DecisionRecord
+from fwdperm.inbox.decision_record import DecisionRecord
 record = DecisionRecord(pathlib.Path(sys.argv[1]))
 sys.stdin.readline()
 for number in range(100):
