@@ -77,11 +77,13 @@ class Shelf:
 
     Args:
         session: Whose inbox.
+        place: Where it lies below `sessions/`.
         owner: The uid its files must have; None allows any.
         clock: A clock that only goes forward, seconds.
     """
 
-    def __init__(self, session: str, *, owner: int | None, clock: Callable[[], float]) -> None:
+    def __init__(self, session: str, *, place: str, owner: int | None, clock: Callable[[], float]) -> None:
+        self.place = place
         self._session = session
         self._owner = owner
         self._clock = clock
@@ -105,7 +107,13 @@ class Shelf:
 
     def is_unchanged(self, status: os.stat_result) -> bool:
         """Say whether the directory is empty of mail and stood still since its last full listing."""
-        return self._settled is not None and stamp_of(status) == self._settled
+        settled = self._settled
+        return (
+            settled is not None
+            and status.st_ctime_ns == settled.ctime_ns
+            and status.st_ino == settled.inode
+            and status.st_dev == settled.device
+        )
 
     def take(self, at: int, *, budget: Budget, now_ns: int) -> list[Letter]:
         """Read what is new.

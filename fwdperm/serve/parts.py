@@ -38,7 +38,7 @@ from fwdperm.serve.status import ELSEWHERE, SessionStatus, Status, StatusFile
 from fwdperm.serve.teaching import Teaching
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from fwdperm.inbox.lease import FlockLease
@@ -100,6 +100,7 @@ class Parts:
     trouble: str = ""
     _served: set[str] = field(default_factory=set)
     _elsewhere: frozenset[str] = frozenset()
+    _drawn: tuple[object, tuple[SessionStatus, ...]] = (None, ())
 
     @property
     def health(self) -> str:
@@ -163,6 +164,12 @@ class Parts:
         for held in self.desk.waiting.values():
             session = held.arrival.request.session
             waiting[session] = waiting.get(session, 0) + 1
+        drawn_of = (self.sessions.changes, self._served, self._elsewhere, waiting)
+        if self._drawn[0] != drawn_of:  # a thousand sessions are drawn anew only when one of them changed
+            self._drawn = (drawn_of, self._draw(waiting))
+        return self._drawn[1]
+
+    def _draw(self, waiting: Mapping[str, int]) -> tuple[SessionStatus, ...]:
         edges = self.sessions.all()
         names = dict.fromkeys((*self._served, *self._elsewhere, *self.sessions.recorded(), *waiting))
         for name in tuple(names):  # and everything between them and the root

@@ -44,9 +44,14 @@ class Place:
 
 
 class Sessions:
-    """The tree of sessions: recorded ones, and edges that requests claimed."""
+    """The tree of sessions: recorded ones, and edges that requests claimed.
+
+    Attributes:
+        changes: Moves whenever the tree changes.
+    """
 
     def __init__(self) -> None:
+        self.changes = 0
         self._known: dict[str, RecordedSession] = {}
         self._running: frozenset[str] = frozenset()
         self._claimed: dict[str, str] = {}
@@ -59,6 +64,7 @@ class Sessions:
             known: Every recorded session, ended ones included: what they denied still holds for children they left.
             running: Ids of those whose launcher lives. Only they can prove themselves.
         """
+        self.changes += 1
         self._known = {one.session: one for one in known}
         self._running = frozenset(running)
 
@@ -88,6 +94,7 @@ class Sessions:
             oldest = next(iter(self._claimed))
             del self._claimed[oldest]
             self._agents.pop(oldest, None)
+        self.changes += 1
         self._claimed[session] = parent
         if agent:
             self._agents[session] = agent

@@ -8,7 +8,7 @@ The file is a courtesy: losing it loses nothing, and a daemon that cannot write 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
@@ -50,7 +50,11 @@ class SessionStatus:
 
     def as_json(self) -> dict[str, Any]:
         """Give it as a JSON object."""
-        return asdict(self)
+        return {name: getattr(self, name) for name in _SESSION_FIELDS}
+
+
+_SESSION_FIELDS: Final = tuple(each.name for each in fields(SessionStatus))
+"""Written out every two seconds for every session, so not looked up anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,8 @@ class Status:
 
     def as_json(self) -> dict[str, Any]:
         """Give it as a JSON object."""
-        return asdict(self)
+        body = {each.name: getattr(self, each.name) for each in fields(self)}
+        return body | {"sessions": [session.as_json() for session in self.sessions]}
 
 
 class StatusFile:
