@@ -40,7 +40,7 @@ class AlreadyServed(OperatorError):  # noqa: N818 - it says a state of things, n
     """Another daemon serves this root; its message says which."""
 
 
-class EnvironmentFailure(FwdpermError):
+class EnvironmentFailure(FwdpermError):  # noqa: N818 - `EnvironmentError` is the language's own name for OSError
     """The machine would not do what was asked: disk full, no permission, watch limit reached."""
 
 

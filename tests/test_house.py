@@ -35,7 +35,8 @@ UP = [
 
 PURE = {
     "decide", "explain", "errors", "settings", "memory", "shell", "units", "guard",
-    "wire", "redaction", "rules.wildcard", "rules.index", "rules.rule", "rules.unit", "rules.ruleset", "rules.chain", "rules.settled",
+    "wire", "redaction",
+    "rules.wildcard", "rules.index", "rules.rule", "rules.unit", "rules.ruleset", "rules.chain", "rules.settled",
     "rules.layer", "rules.mode", "rules.surface", "rules.lint", "rules.shadow", "judge.verdict", "judge.answer",
     "judge.brief", "judge.instructions", "judge.limits", "judge.setup", "judge.failures", "seat.queue",
     "seat.render", "seat.line", "seat.names", "seat.unattended", "journal.record", "journal.filters", "serve.sessions",

@@ -1,4 +1,4 @@
-"""The main job, shown: a daemon, a real tree of child processes, questions that reach a person, answers that reach them.
+"""The main job, shown: a daemon, a tree of child processes, questions that reach a person, answers that reach them.
 
 Lives here: the play and its processes. Never here: anything a daemon runs. It writes to a temporary directory only and
 leaves nothing behind.
@@ -135,7 +135,7 @@ class _Stage:
 
     def daemon(self) -> _Daemon:
         """Start a daemon without a terminal, and wait until it serves."""
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603 - this project, by this interpreter
             [*_FWDPERM, "serve", "--quiet", "--no-prompt", "--workspace", str(self._work)],
             env=self._env,
             stdin=subprocess.DEVNULL,
@@ -145,7 +145,7 @@ class _Stage:
 
     def serve_here(self, children: threading.Thread) -> int:
         """Run the daemon on this terminal in a child process; end it when the children have their answers."""
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603 - this project, by this interpreter
             [*_FWDPERM, "serve", "--quiet", "--workspace", str(self._work)],
             env=self._env,
         )
@@ -198,7 +198,7 @@ class _Stage:
             for value in scene.values
         )
         words = ["run", "--session", scene.session, "--parent", scene.parent, "--agent", scene.agent]
-        return subprocess.Popen(
+        return subprocess.Popen(  # noqa: S603 - as above
             [*_FWDPERM, *words, "--cwd", str(self._work), "--", "sh", "-c", asking],
             env=self._env,
             stdin=subprocess.DEVNULL,

@@ -40,7 +40,7 @@ def config(tmp_path: Path, text: str) -> Path:
     return path
 
 
-def test_init_writes_a_starter_that_loads_and_never_overwrites(run: Any, tmp_path: Path) -> None:
+def test_init_writes_a_starter_that_loads_and_never_overwrites(run: Any) -> None:
     first = run("init")
     assert first.returncode == 0
     path = Path(first.stdout.strip())

@@ -103,7 +103,15 @@ class Reader:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(rest if block.language == "json" else block.text, encoding="utf-8")
             elif block.language == "python":
-                done = subprocess.run([sys.executable, "-c", block.text], cwd=self.work, env=self.env, capture_output=True, text=True, timeout=60, check=False)
+                done = subprocess.run(
+                    [sys.executable, "-c", block.text],
+                    cwd=self.work,
+                    env=self.env,
+                    capture_output=True,
+                    text=True,
+                    timeout=60,
+                    check=False,
+                )
                 if done.returncode:
                     wrong.append(f"{page.name}:{block.line}: python failed: {done.stderr[-500:]}")
         return wrong

@@ -36,7 +36,7 @@ def test_every_example_does_what_the_page_says(page: Path, reader: Reader) -> No
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(TOP)))
 def test_every_link_leads_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    targets = [target for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)]
+    targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text)
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
@@ -49,5 +49,6 @@ def test_what_the_readme_says_to_run_is_what_the_build_runs() -> None:
     """The two commands of the README stand, word for word, in the build's script."""
     script = (TOP / ".ci/run").read_text(encoding="utf-8")
     said = [block.text for block in blocks(TOP / "README.md") if block.language == "sh"]
-    commands = [command for text in said for line in text.splitlines() for command in line.split(" && ") if "git clone" not in line]
+    lines = [line for text in said for line in text.splitlines() if "git clone" not in line]
+    commands = [command for line in lines for command in line.split(" && ")]
     assert [command for command in commands if command not in script] == []

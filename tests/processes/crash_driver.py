@@ -30,8 +30,8 @@ def around(owner: Any, name: str, *, before: str, after: str, when: Any = lambda
 
 
 def main() -> None:
-    from fwdperm.inbox.tree import InboxTree
-    from fwdperm.journal.log import Journal
+    from fwdperm.inbox.tree import InboxTree  # noqa: PLC0415 - after the point is read
+    from fwdperm.journal.log import Journal  # noqa: PLC0415 - as above
 
     def decides(journal: Any, *_: Any) -> bool:
         return any(b'"kind":"decided"' in pending.raw for pending in journal._waiting)
@@ -39,7 +39,7 @@ def main() -> None:
     around(Journal, "commit", before="before the record", after="after the record", when=decides)
     around(InboxTree, "respond", before="before publishing", after="after publishing")
     around(InboxTree, "remove_request", before="before removing", after="after removing")
-    from fwdperm.__main__ import main as run
+    from fwdperm.__main__ import main as run  # noqa: PLC0415 - after the wrapping
 
     sys.exit(run())
 

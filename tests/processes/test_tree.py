@@ -16,6 +16,8 @@ from house import wait_for
 if TYPE_CHECKING:
     from house import House
 
+FWDPERM = f"{sys.executable} -m fwdperm"
+
 
 def test_the_demonstration_ends_well_without_a_terminal() -> None:
     done = subprocess.run(
@@ -32,7 +34,7 @@ def test_the_demonstration_ends_well_without_a_terminal() -> None:
 
 def test_a_grandchilds_question_climbs_to_the_one_human_and_its_answer_comes_back(house: House) -> None:
     house.serve()
-    inner = f"{sys.executable} -m fwdperm run --session fix-7 --agent fixer -- {sys.executable} -m fwdperm ask --json --surface bash --value 'git push'"
+    inner = f"{FWDPERM} run --session fix-7 --agent fixer -- {FWDPERM} ask --json --surface bash --value 'git push'"
     outer = house.start("run", "--session", "build", "--agent", "builder", "--", "sh", "-c", inner, cwd=house.work)
     prompt = house.wait_prompt()
     assert prompt["chain"] == ["root", "build", "fix-7"]
@@ -52,7 +54,7 @@ def test_a_denial_recorded_for_the_parent_holds_for_its_grandchildren(house: Hou
         '[rules.bash]\n"git status *" = { action = "deny", reason = "not in a build" }\n', encoding="utf-8"
     )
     house.serve()
-    inner = f"{sys.executable} -m fwdperm run --session fix-7 -- {sys.executable} -m fwdperm ask --surface bash --value 'git status'"
+    inner = f"{FWDPERM} run --session fix-7 -- {FWDPERM} ask --surface bash --value 'git status'"
     done = house.run("run", "--session", "build", "--ruleset", str(ruleset), "--", "sh", "-c", inner, cwd=house.work)
     assert done.returncode == 10
     assert "not in a build" in done.stderr
@@ -63,9 +65,10 @@ def test_what_a_recorded_session_may_do_its_impostor_may_not(house: House) -> No
     ruleset = house.directory / "deploy.toml"
     ruleset.write_text('[rules.bash]\n"make deploy" = "allow"\n"git status *" = "deny"\n', encoding="utf-8")
     house.serve()
-    ask = f"{sys.executable} -m fwdperm ask --wait 2s --surface bash --value 'make deploy'"
+    ask = f"{FWDPERM} ask --wait 2s --surface bash --value 'make deploy'"
     lie = ask.replace("ask", "ask --session deploy --parent root", 1)
-    script = f"{ask}; echo own $?; env -u FWDPERM_TOKEN {lie}; echo impostor $?; env -u FWDPERM_TOKEN {lie.replace('make deploy', 'git status')}; echo narrowed $?"
+    narrowed = lie.replace("make deploy", "git status")
+    script = f"{ask}; echo own $?; unset FWDPERM_TOKEN; {lie}; echo impostor $?; {narrowed}; echo narrowed $?"
     done = house.run("run", "--session", "deploy", "--ruleset", str(ruleset), "--", "sh", "-c", script, cwd=house.work)
     assert [line for line in done.stdout.splitlines() if " " in line] == ["own 0", "impostor 11", "narrowed 10"]
 

@@ -515,9 +515,7 @@ def test_after_a_crash_before_publishing_the_recorded_answer_is_published_and_no
     transport.failing = ""
     transport._handed.clear()
     asked: list[Prompt] = []
-    second = Simulation(
-        tmp_path / "j", GIT, clock=clock, transport=transport, human=ScriptedHuman(lambda p: asked.append(p))
-    )
+    second = Simulation(tmp_path / "j", GIT, clock=clock, transport=transport, human=ScriptedHuman(asked.append))
     second.turn()
     answer = second.outcome(stem)
     second.close()

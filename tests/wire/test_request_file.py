@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -133,10 +135,8 @@ def test_what_cannot_be_used_is_refused_with_a_code(change: dict[str, Any], code
 
 @given(data=st.binary(max_size=200))
 def test_no_bytes_make_the_reader_fail_otherwise(data: bytes) -> None:
-    try:
+    with contextlib.suppress(FwdpermError):
         read_request(data, stem="a", inbox="root")
-    except FwdpermError:
-        pass
 
 
 json_values = st.recursive(
@@ -163,10 +163,13 @@ def test_no_value_in_any_field_makes_it_fail_or_gives_facts_it_did_not_have(fiel
 @given(value=json_values)
 def test_plain_json_reads_as_the_standard_reader_reads_it(value: Any) -> None:
     text = json.dumps(value)
+    refused = ""
+    read = None
     try:
-        assert loads(text.encode()) == json.loads(text)
-    except ChildError as refused:
-        assert "surrogate" in refused.reason or "range" in refused.reason or "holds Infinity" in refused.reason
+        read = loads(text.encode())
+    except ChildError as error:
+        refused = error.reason
+    assert read == json.loads(text) if not refused else re.search("surrogate|range|Infinity", refused)
 
 
 @pytest.mark.parametrize("depth", [31, 32, 33, 40])
