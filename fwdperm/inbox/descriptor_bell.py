@@ -16,7 +16,6 @@ import select
 import time
 from dataclasses import dataclass
 from enum import IntEnum, auto
-from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -37,7 +36,8 @@ _ENTRIES: Final = inotify.CREATE | inotify.DELETE | inotify.MOVED_TO | inotify.M
 _APPEARED: Final = inotify.CREATE | inotify.MOVED_TO
 _FEW_WATCHES: Final = 200
 _MANY_CHECKS: Final = 10
-"""With more watches than that, only every so many checks ask the kernel which of them live: it takes milliseconds."""
+"""With more watches than that, only every so many checks ask the kernel which of them live: it takes milliseconds. The
+others believe the last listing, a second old, of which directory lies where."""
 _LOST: Final = _SELF | inotify.IGNORED | inotify.UNMOUNT
 
 
@@ -131,7 +131,7 @@ class DescriptorBell:
         self._checks += 1
         if len(self._by_watch) <= _FEW_WATCHES or self._checks % _MANY_CHECKS == 0:
             self._drop_dead()
-        self._compare(dirty, in_portions=True)
+        self._compare(dirty, believing=True)
         if not self._unwatched:
             self._said.clear()
         names = {self._ring_name(place) for place in self._unwatched}
@@ -240,19 +240,23 @@ class DescriptorBell:
                 self._arm(place)
                 dirty.add(place.name)
 
-    def _compare(self, dirty: set[str | None], *, in_portions: bool = False) -> None:
+    def _compare(self, dirty: set[str | None], *, believing: bool = False) -> None:
         """Watch again whatever is not the directory it was, or is not watched.
 
         Args:
             dirty: What to ring.
-            in_portions: Compare every other inbox only, when there are very many; the others are for the next time.
+            believing: Take what the last listing found for what is there, when there are very many inboxes.
         """
         self._arm(_Place(_Kind.ROOT))
         if self._arm(_Place(_Kind.SESSIONS)):
             dirty.add(None)
         sessions = self._tree.directories()
         self._sessions.update(sessions)
-        for place in self._not_watched(self._portion(sessions) if in_portions else sessions):
+        if believing and len(sessions) > _FEW_WATCHES:
+            doubtful: Collection[str] = [name for name, one in sessions.items() if not self._is_settled(name, one)]
+        else:
+            doubtful = sessions
+        for place in self._not_watched(doubtful):
             self._arm_below(place, dirty)
         for place in self._ended(sessions):
             dirty.add(self._ring_name(place))
@@ -268,11 +272,10 @@ class DescriptorBell:
         ended = known - self._others.keys() - set(sessions) - {""}
         return [_Place(kind, name) for name in ended for kind in (_Kind.INBOX, _Kind.REQUESTS)]
 
-    def _portion(self, sessions: Collection[str]) -> Iterable[str]:
-        if len(sessions) <= _FEW_WATCHES:
-            return sessions
-        unwatched = (name for name in sessions if _Place(_Kind.REQUESTS, name) not in self._by_place)
-        return chain(unwatched, islice(sessions, self._checks % 2, None, 2))
+    def _is_settled(self, name: str, session: str) -> bool:
+        """Say whether the directory that the last listing found quiet is the one that is watched."""
+        watched = self._by_place.get(_Place(_Kind.REQUESTS, name))
+        return watched is not None and self._tree.settled_at(session) == (watched.device, watched.inode)
 
     def _not_watched(self, sessions: Iterable[str]) -> list[_Place]:
         places = [_Place(_Kind.REQUESTS, name) for name in sessions]

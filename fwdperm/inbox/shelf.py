@@ -105,6 +105,11 @@ class Shelf:
         """True when `is_unchanged` is worth asking."""
         return self._settled is not None
 
+    @property
+    def settled_at(self) -> tuple[int, int] | None:
+        """Device and inode of the directory, if it was quiet when it was last looked at."""
+        return (self._settled.device, self._settled.inode) if self._settled is not None else None
+
     def is_unchanged(self, status: os.stat_result) -> bool:
         """Say whether the directory is empty of mail and stood still since its last full listing."""
         settled = self._settled

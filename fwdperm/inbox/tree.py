@@ -123,6 +123,11 @@ class InboxTree:
         self.sessions()
         return {name: session for name, session in self._sessions.items() if session is not None}
 
+    def settled_at(self, session: str) -> tuple[int, int] | None:
+        """Give device and inode of an inbox's `requests/` as the last listing of all found it, where that was quiet."""
+        shelf = self._shelves.get(session)
+        return shelf.settled_at if shelf is not None else None
+
     def forget(self, session: str) -> None:
         """Forget what was handed out of an inbox. See Transport."""
         if (shelf := self._shelves.pop(session, None)) is not None:
@@ -287,10 +292,10 @@ class InboxTree:
         try:
             place = (SESSIONS, _encode(inbox), RESPONSES)
             if inbox in self._empty:
-                status = os.stat("/".join((self._root, *place)), follow_symlinks=False)  # noqa: PTH116
-                if stamp_of(status) == self._empty.pop(inbox):
-                    self._empty[inbox] = stamp_of(status)
+                now = stamp_of(os.stat("/".join((self._root, *place)), follow_symlinks=False))  # noqa: PTH116
+                if now == self._empty[inbox]:
                     return ()
+                del self._empty[inbox]
             with files.directory(self._root, place) as at:
                 stamp = stamp_of(os.fstat(at))
                 names = os.listdir(at)  # noqa: PTH208 - a descriptor has no pathlib
