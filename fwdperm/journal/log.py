@@ -78,6 +78,7 @@ class Journal:
         redact: Redact,
         segment_bytes: int,
         checkpoint_lines: int,
+        may_write: Callable[[], bool] | None = None,
     ) -> None:
         """Take what `open` prepared."""
         self.directory = directory
@@ -87,6 +88,7 @@ class Journal:
         self._head = head
         self._clock = clock
         self._redact = redact
+        self._may_write = may_write
         self._segment_bytes = segment_bytes
         self._checkpoint_lines = checkpoint_lines
         self._saver = checkpoint.Saver(directory, kept=replayed.kept)
@@ -111,6 +113,7 @@ class Journal:
         folds: Sequence[Fold] = (),
         segment_bytes: int = SEGMENT_BYTES,
         checkpoint_lines: int = CHECKPOINT_LINES,
+        may_write: Callable[[], bool] | None = None,
     ) -> Journal:
         """Read the journal back, mend its tail, and make it ready to append.
 
@@ -121,6 +124,9 @@ class Journal:
             folds: Further folds, empty; they hold the result and are moved along with every commit.
             segment_bytes: Size at which the next segment is begun.
             checkpoint_lines: Lines between checkpoints.
+            may_write: Asked before and after every write, where a lease and no kernel's lock keeps other writers out:
+                False acknowledges nothing. Such a journal goes on in a new segment at every opening, so that a
+                writer that was asleep never writes over its successor's lines. None locks the journal for life.
 
         Raises:
             OperatorError: For a newer format, or when another process writes this journal.
@@ -128,7 +134,7 @@ class Journal:
         """
         try:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            head = HeadFile(directory)
+            head = HeadFile(directory, locks=may_write is None)
         except OSError as error:
             raise JournalFailed(f"cannot open the journal in `{directory}`: {error}") from error
         try:
@@ -146,6 +152,7 @@ class Journal:
                 redact=redact,
                 segment_bytes=segment_bytes,
                 checkpoint_lines=checkpoint_lines,
+                may_write=may_write,
             )
             journal._begin(mended)
         except OSError as error:
@@ -284,6 +291,15 @@ class Journal:
                 self._descriptor = -1
             self._head.close()
 
+    def abandon(self) -> None:
+        """Let go without another write: the journal is somebody else's now. What waited is lost, and was never told."""
+        self._waiting.clear()
+        self._written.clear()
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+        self._head.close()
+
     def _begin(self, mended: Mended) -> None:
         """Open the segment to write to, and record what was mended."""
         self._durable = mended.point
@@ -295,6 +311,8 @@ class Journal:
             self._descriptor = open_to_write(self.directory / mended.point.file, is_new=False)
         try:
             os.fdatasync(self._descriptor)  # a killed writer's lines may be readable and not yet durable
+            if self._may_write is not None and self._end:
+                self._open_segment(number_of(self._durable.file) + 1)
             if mended.note is not None:
                 self.append(mended.note)
                 self.commit()
@@ -316,16 +334,22 @@ class Journal:
 
     def _look(self) -> None:
         """Notice that somebody else removed, cut or wrote to the segment: then it is left as evidence."""
+        self._check_owner()
         found = os.fstat(self._descriptor)
         if found.st_nlink == 0 or found.st_size != self._end:
             self._is_distrusted = True
             self._fault = "cut" if found.st_size < self._end or found.st_nlink == 0 else "broken"
             raise OSError(errno.ESTALE, "the segment was changed or removed by somebody else")
 
+    def _check_owner(self) -> None:
+        if self._may_write is not None and not self._may_write():
+            raise OSError(errno.ESTALE, "the lease on this journal was lost")
+
     def _sync(self) -> None:
         """Acknowledge everything written."""
         try:
             os.fdatasync(self._descriptor)
+            self._check_owner()
         except OSError:
             self._is_distrusted = True
             raise
@@ -369,7 +393,11 @@ class Journal:
             self._is_distrusted = True
 
     def _cut_back(self) -> None:
-        """Cut the segment back to the last acknowledged line, durably when it is not trusted any more."""
+        """Cut the segment back to the last acknowledged line, durably when it is not trusted any more.
+
+        Never without the lease: a successor has read these lines, and they are part of its chain.
+        """
+        self._check_owner()
         self._end = self._durable.offset
         if self._fault == "disk" and os.fstat(self._descriptor).st_size > self._end:
             os.ftruncate(self._descriptor, self._end)

@@ -225,6 +225,22 @@ class Delivered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Overruled:
+    """Another daemon had decided this request before: its requester was given that answer, not ours.
+
+    Attributes:
+        outcome: What that answer says.
+        answer: Its words: the file's content as it is.
+    """
+
+    KIND: ClassVar[str] = "overruled"
+    inbox: str = ""
+    id: str = ""
+    outcome: Outcome = Outcome.DENIED
+    answer: str = _text(2_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SetAside:
     """A file in an inbox was not a readable request."""
 
@@ -372,6 +388,7 @@ Record: TypeAlias = (
     | Replied
     | Decided
     | Delivered
+    | Overruled
     | SetAside
     | SessionSeen
     | Reloaded
@@ -393,6 +410,7 @@ KINDS: Mapping[str, type[Any]] = {
         Replied,
         Decided,
         Delivered,
+        Overruled,
         SetAside,
         SessionSeen,
         Reloaded,

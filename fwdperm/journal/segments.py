@@ -166,17 +166,19 @@ class HeadFile:
 
     Not synced itself (that would double the cost of a commit): after a power cut it may be older than the log, never
     newer. It shows that whole lines were cut off the end, which the chain alone cannot. Its lock keeps a second
-    writer out.
+    writer out, where one kernel sees every writer.
     """
 
-    def __init__(self, directory: Path) -> None:
-        """Open and lock it.
+    def __init__(self, directory: Path, *, locks: bool = True) -> None:
+        """Open it, and lock it unless something else keeps other writers out.
 
         Raises:
             OperatorError: When another process writes this journal.
             OSError: When it cannot be opened.
         """
         self._descriptor = os.open(directory / HEAD, os.O_RDWR | os.O_CREAT | _OPEN, 0o600)
+        if not locks:
+            return
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -154,6 +154,73 @@ def test_a_second_writer_is_kept_out(journal: Journal, place: Path) -> None:
         opened(place)
 
 
+def test_a_writer_that_lost_its_lease_acknowledges_nothing_and_leaves_its_successor_alone(place: Path) -> None:
+    """Two writers, as on two machines: the first was asleep when the second took over."""
+    leases = {"first": True, "second": True}
+    first = opened(place, may_write=lambda: leases["first"])
+    first.append(decision(1))
+    first.commit()
+    leases["first"] = False
+    second = opened(place, may_write=lambda: leases["second"])
+    second.append(decision(2))
+    second.commit()
+    before = content(place)
+    first.append(decision(3))
+    with pytest.raises(JournalFailed, match="lease"):
+        first.commit()
+    assert not first.recover()
+    first.abandon()
+    assert content(place) == before
+    assert numbers(place) == [1, 2]
+    second.append(decision(4))
+    second.close()
+    assert len(listing(place)) == 2
+    assert verify(place).is_sound
+    assert not first.state.is_decided("root", "r3")
+
+
+def test_a_lease_lost_while_a_line_is_synced_leaves_the_line_to_the_successor_that_read_it(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worst moment: written and durable, not acknowledged, and already part of the successor's chain."""
+    leases = {"first": True}
+    first = opened(place, may_write=lambda: leases["first"])
+    sync = os.fdatasync
+    others: list[Journal] = []
+
+    def asleep(descriptor: int) -> None:
+        monkeypatch.setattr(os, "fdatasync", sync)
+        sync(descriptor)
+        leases["first"] = False
+        others.append(opened(place, may_write=lambda: True))
+
+    first.append(decision(1))
+    monkeypatch.setattr(os, "fdatasync", asleep)
+    with pytest.raises(JournalFailed, match="lease"):
+        first.commit()
+    first.abandon()
+    assert others[0].state.is_decided("root", "r1")
+    others[0].append(decision(2))
+    others[0].close()
+    assert numbers(place) == [1, 2]
+    assert verify(place).is_sound
+
+
+def test_a_writer_that_has_its_lease_again_goes_on(place: Path) -> None:
+    leases = {"first": True}
+    journal = opened(place, may_write=lambda: leases["first"])
+    leases["first"] = False
+    journal.append(decision(1))
+    with pytest.raises(JournalFailed):
+        journal.commit()
+    journal.discard()
+    leases["first"] = True
+    assert journal.recover()
+    journal.append(decision(2))
+    journal.close()
+    assert verify(place).is_sound
+
+
 def test_closing_and_opening_reads_nothing_again(place: Path) -> None:
     journal = opened(place)
     journal.append(decision(1))

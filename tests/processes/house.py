@@ -153,4 +153,3 @@ class House:
             if process.poll() is None:
                 process.send_signal(signal.SIGKILL)
             process.wait()
-
