@@ -1,45 +1,45 @@
 """One request's way, from mail to published answer, without an event loop.
 
-Lives here: what happens to each letter, reply, verdict and deadline, and the commit order that every answer keeps:
-decide, record, make the record durable, publish, remove the request. Never here: waiting, threads, file paths, the
-order itself (`decide.py`).
+Lives here: what happens to each letter, reply, verdict and deadline. Never here: waiting, threads, file paths, the
+order itself (`decide.py`), the commit order of an answer (`outbox.py`).
 
-One owner, one thread. Nothing becomes visible before `flush`, and `flush` publishes nothing whose record is not
-durable except denials during an outage of the journal, which say so.
+One owner, one thread. Nothing becomes visible before `flush`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import json
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol, assert_never
 
 import structlog
 
 from fwdperm.decide import AskHuman, AskJudge, Decided, after_human, after_judge, begin, nobody, spare_judge
-from fwdperm.errors import ChildError
-from fwdperm.inbox.protocol import AlreadyThere, Failed, Mail, Published, Refused
+from fwdperm.errors import ChildError, EnvironmentFailure
+from fwdperm.inbox.protocol import Mail, Refused
 from fwdperm.journal import record
-from fwdperm.journal.log import JournalFailed
 from fwdperm.judge.limits import Rejections
 from fwdperm.judge.verdict import Verdict
 from fwdperm.memory.lesson import Lesson, Objection
 from fwdperm.seat import queue as seat
 from fwdperm.seat.queue import Accepted, AlreadyDecided, Closed, Question, Unknown
 from fwdperm.serve.deadline import remaining_s
+from fwdperm.serve.outbox import Arrival, Counts, Outbox
 from fwdperm.serve.question import prompt_for
-from fwdperm.settings import HALF_WRITTEN_S, UNCONSUMED_S
-from fwdperm.wire.decision import Code, Decision, Outcome, Stage
+from fwdperm.settings import HALF_WRITTEN_S
+from fwdperm.wire.decision import Code, Stage
 from fwdperm.wire.ids import is_request_id
 from fwdperm.wire.prompt import Fate, ReplyOutcome
 from fwdperm.wire.request import Request
 from fwdperm.wire.request_file import read_request
-from fwdperm.wire.response import encode, response_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from fwdperm.decide import Standing
+    from fwdperm.inbox.decision_record import LastWord
     from fwdperm.inbox.protocol import Letter, Transport
+    from fwdperm.inbox.protocol import Outcome as Publication
     from fwdperm.journal.log import Journal
     from fwdperm.judge.verdict import Opinion
     from fwdperm.seat.queue import Outcome as Answered
@@ -56,7 +56,6 @@ log = structlog.get_logger("fwdperm.serve")
 Key = tuple[str, str]
 CONSULTATIONS: Final = 2
 """How often the judge is asked about one request whose rules change meanwhile; then a person is."""
-OUTAGE = "the decision could not be recorded, so it does not count; the permission service's disk needs care"
 
 
 class Rules(Protocol):
@@ -87,25 +86,6 @@ class Shelf(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """A request with when it came and until when it waits.
-
-    Attributes:
-        letter: The file it was read from.
-        request: What is asked; a stub with only its id where the file could not be read.
-        at_ms: When it arrived, epoch milliseconds.
-        deadline: When it expires, on the monotonic clock.
-        deadline_ms: The same for people, epoch milliseconds.
-    """
-
-    letter: Letter
-    request: Request
-    at_ms: int
-    deadline: float
-    deadline_ms: int
-
-
 @dataclass(slots=True)
 class Waiting:
     """A request that waits for a judge or a person.
@@ -121,35 +101,6 @@ class Waiting:
     step: AskHuman | AskJudge
     epoch: str = ""
     consultations: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    """A decision on its way out."""
-
-    arrival: Arrival
-    decision: Decision
-    answer: dict[str, object]
-    to_child: bool = True
-
-
-@dataclass(slots=True)
-class Counts:
-    """What happened since the daemon started, for `fwdperm status`."""
-
-    by_stage: dict[str, int] = field(default_factory=dict)
-    approved: int = 0
-    denied: int = 0
-    set_aside: int = 0
-    prompted: int = 0
-
-    def add(self, decision: Decision) -> None:
-        """Count one decision."""
-        self.by_stage[str(decision.stage)] = self.by_stage.get(str(decision.stage), 0) + 1
-        if decision.outcome is Outcome.APPROVED:
-            self.approved += 1
-        else:
-            self.denied += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +123,7 @@ class Desk:
         transport: Where requests come in and answers go out.
         journal: Where everything is recorded first.
         ledger: What was ever decided.
+        last_word: Whose answer counts where two daemons believed that they own the root.
         rules: Where standings come from.
         sessions: The tree of sessions.
         teaching: What becomes of rules when people answer.
@@ -190,6 +142,7 @@ class Desk:
         transport: Transport,
         journal: Journal,
         ledger: Ledger,
+        last_word: LastWord,
         rules: Rules,
         sessions: Sessions,
         teaching: Teaching,
@@ -200,11 +153,11 @@ class Desk:
         consult: Callable[[AskJudge, Key], None],
         is_attended: Callable[[], bool],
     ) -> None:
-        self.counts = Counts()
         self.waiting: dict[Key, Waiting] = {}
         self._transport = transport
         self._journal = journal
         self._ledger = ledger
+        self._last_word = last_word
         self._rules = rules
         self._sessions = sessions
         self._teaching = teaching
@@ -215,13 +168,15 @@ class Desk:
         self._consult = consult
         self._is_attended = is_attended
         self._unfinished: dict[Key, tuple[Mail, float, str]] = {}
-        self._outbox: list[Outgoing] = []
-        self._unrecorded: list[Outgoing] = []
-        self._unpublished: list[Outgoing] = []
-        self._unread: dict[Key, float] = {}
+        self._outbox = Outbox(transport=transport, journal=journal, ledger=ledger, clock=clock)
         self._fresh: list[Key] = []
         self._consulting: list[Key] = []
         self._rejections = Rejections()
+
+    @property
+    def counts(self) -> Counts:
+        """What happened since the daemon started."""
+        return self._outbox.counts
 
     # -- what comes in -----------------------------------------------------------------------------------------
 
@@ -242,6 +197,7 @@ class Desk:
         """
         if reply.look:
             return seat.Refused("a look answers nothing")
+        self._notice_withdrawal(key)
         by = f"{user} ({via})" if user else via
         lesson = self._lesson(key, digest, reply)
         if isinstance(lesson, Objection):
@@ -257,7 +213,7 @@ class Desk:
         if not isinstance(waiting.step, AskHuman):
             raise TypeError("a question for the judge stood in the human's queue")
         self._teaching.record(waiting.arrival.request, reply, lesson, via=via, user=user)
-        self._out(waiting.arrival, after_human(waiting.step, reply.reply, note=reply.note, via=by).decision)
+        self._outbox.put(waiting.arrival, after_human(waiting.step, reply.reply, note=reply.note, via=by).decision)
         self.reconsider()
         return answered
 
@@ -309,25 +265,31 @@ class Desk:
             step = begin(waiting.arrival.request, self._rules.standing(waiting.arrival.request))
             if isinstance(step, Decided):
                 self._close(key, Closed(how="settled by a rule", by=str(step.decision.rule or step.decision.by)))
-                self._out(waiting.arrival, step.decision)
+                self._outbox.put(waiting.arrival, step.decision)
 
     def watch_over(self) -> None:
         """Close what was withdrawn, expire what is late, give half-written files up. Called on every wake-up."""
         now = self._clock.monotonic()
-        held = [(*key, waiting.arrival.letter.token) for key, waiting in self.waiting.items()]
-        for key in self._transport.gone((inbox, stem, token) for inbox, stem, token in held if token is not None):
-            waiting = self._close(key, Closed(how="withdrawn by its requester"))
-            if waiting is not None:
-                told = nobody(waiting.step.weighed, Code.WITHDRAWN, "the requester withdrew its request")
-                self._out(waiting.arrival, told, to_child=False)
+        self._notice_withdrawal(*self.waiting)
         for key in [key for key, waiting in self.waiting.items() if now >= waiting.arrival.deadline]:
             waiting = self._close(key, Closed(how="expired"))
             if waiting is not None:
-                self._out(waiting.arrival, nobody(waiting.step.weighed, Code.EXPIRED, self._expired(waiting.arrival)))
+                self._outbox.put(
+                    waiting.arrival, nobody(waiting.step.weighed, Code.EXPIRED, self._expired(waiting.arrival))
+                )
         for key, (letter, since, reason) in tuple(self._unfinished.items()):
             if now - since >= HALF_WRITTEN_S:
                 del self._unfinished[key]
                 self._refuse(letter, Code.MALFORMED, f"the request file {reason}")
+
+    def _notice_withdrawal(self, *keys: Key) -> None:
+        """Close those of these whose file is gone: an approval of one would lie around unused."""
+        held = [(*key, waiting.arrival.letter.token) for key in keys if (waiting := self.waiting.get(key)) is not None]
+        for key in self._transport.gone((inbox, stem, token) for inbox, stem, token in held if token is not None):
+            waiting = self._close(key, Closed(how="withdrawn by its requester"))
+            if waiting is not None:
+                told = nobody(waiting.step.weighed, Code.WITHDRAWN, "the requester withdrew its request")
+                self._outbox.put(waiting.arrival, told, to_child=False)
 
     def next_deadline(self) -> float | None:
         """Give when `watch_over` next has something to do, on the monotonic clock."""
@@ -371,23 +333,14 @@ class Desk:
 
     def _flush(self) -> None:
         """Record and publish once."""
-        out, self._outbox = self._outbox, []
-        try:
-            self._journal.commit()
-        except JournalFailed as failure:
-            log.error("journal.failed", reason=str(failure))  # noqa: TRY400 - the reason is all there is to know
-            self._journal.discard()
+        if not self._outbox.send():
             self._teaching.dropped()
-            out = [self._without_record(one) for one in out]
-            self._unrecorded += [one for one in out if one.decision.code is not Code.REPLAYED]
-        for one in out:
-            self._publish(one)
         fresh, self._fresh = self._fresh, []
         for key in fresh:
             question = self._queue.get(key)
             if question is not None:
                 self._shelf.put(question.prompt)
-                self.counts.prompted += 1
+                self._outbox.counts.prompted += 1
                 log.info("human.asked", inbox=key[0], request=key[1], surface=question.prompt.surface)
         consulting, self._consulting = self._consulting, []
         for key in consulting:
@@ -398,27 +351,12 @@ class Desk:
                 self._consult(waiting.step, key)
 
     def retry(self) -> None:
-        """Publish again what could not be published, and record what an outage of the journal left unrecorded."""
-        if not self._journal.healthy and self._journal.recover():
-            late, self._unrecorded = self._unrecorded, []
-            for one in late:
-                self._record(one)
-            log.warning("journal.recovered", late=len(late))
-        again, self._unpublished = self._unpublished, []
-        for one in again:
-            self._publish(one)
+        """Try again what a full disk or an outage of the journal held up."""
+        self._outbox.retry()
 
     def sweep_unread(self) -> None:
         """Remove answers nobody consumed: no allow lies around unused."""
-        now = self._clock.monotonic()
-        for inbox in self._transport.sessions():
-            for unread in self._transport.responses(inbox):
-                key = (inbox, unread.stem)
-                over = self._unread.setdefault(key, now + max(0.0, UNCONSUMED_S - unread.age_s))
-                if now >= over and self._transport.remove_response(inbox, unread.stem):
-                    log.info("response.removed_unread", inbox=inbox, request=unread.stem)
-        for key in [key for key, over in self._unread.items() if now > over + UNCONSUMED_S]:
-            del self._unread[key]
+        self._outbox.sweep_unread()
 
     # -- one letter --------------------------------------------------------------------------------------------
 
@@ -445,7 +383,7 @@ class Desk:
         arrival, left = self._arrival(letter, request)
         if left <= 0:
             reason = "the request is older than it may be; nobody was asked and nobody refused it"
-            self._out(arrival, nobody(None, Code.EXPIRED, reason))
+            self._outbox.put(arrival, nobody(None, Code.EXPIRED, reason))
             return
         self._follow(arrival, begin(request, self._rules.standing(request)))
 
@@ -466,13 +404,11 @@ class Desk:
         digest = letter.digest if isinstance(letter, Mail) else ""
         undelivered = self._ledger.undelivered(key)
         if undelivered is not None and undelivered.digest == digest:
-            outcome = self._transport.respond(*key, encode(dict(undelivered.response)))
-            if not isinstance(outcome, Failed):
-                self._delivered(letter)
+            self._outbox.repeat(letter, undelivered)
             return True
         if undelivered is not None or self._ledger.is_decided(key):
             reason = "this request id was already decided once; a new request needs a new id"
-            self._out(self._stub(letter), nobody(None, Code.REPLAYED, reason))
+            self._outbox.put(self._stub(letter), nobody(None, Code.REPLAYED, reason))
             return True
         waiting = self.waiting.get(key)
         if waiting is None:
@@ -483,16 +419,16 @@ class Desk:
         self._close(key, Closed(how="replaced by its requester"))
         reason = "the request's file was replaced while it waited; a new request needs a new id"
         told = nobody(waiting.step.weighed, Code.MALFORMED, reason)
-        self._out(replace(waiting.arrival, letter=letter), told)
+        self._outbox.put(replace(waiting.arrival, letter=letter), told)
         return True
 
     def _refuse(self, letter: Letter, code: Code, reason: str) -> None:
         """Deny what cannot be read where an id is readable; set it aside and count it where not."""
         self.waiting.pop((letter.inbox, letter.stem), None)
         if is_request_id(letter.stem):
-            self._out(self._stub(letter), nobody(None, code, reason))
+            self._outbox.put(self._stub(letter), nobody(None, code, reason))
             return
-        self.counts.set_aside += 1
+        self._outbox.counts.set_aside += 1
         log.warning("file.set_aside", inbox=letter.inbox, file=letter.stem, reason=reason)
         self._journal.append(record.SetAside(inbox=letter.inbox, file=letter.stem, reason=reason))
 
@@ -510,7 +446,7 @@ class Desk:
         match step:
             case Decided():
                 self.waiting.pop(key, None)
-                self._out(arrival, step.decision)
+                self._outbox.put(arrival, step.decision)
             case AskJudge() if self._rejections.is_over((arrival.request.inbox, arrival.request.session)):
                 self._rejections.add((arrival.request.inbox, arrival.request.session), rejected=False)
                 self._follow(arrival, spare_judge(step, "the judge rejected much of this requester lately"))
@@ -520,7 +456,7 @@ class Desk:
             case AskHuman() if self._limits.refuses_unattended and not self._is_attended():
                 self.waiting.pop(key, None)
                 reason = "a person must answer this and none is attached; nobody refused it"
-                self._out(arrival, nobody(step.weighed, Code.UNAVAILABLE, reason))
+                self._outbox.put(arrival, nobody(step.weighed, Code.UNAVAILABLE, reason))
             case AskHuman():
                 self._ask_human(arrival, step)
             case _:
@@ -552,70 +488,6 @@ class Desk:
     def _expired(self, arrival: Arrival) -> str:
         waited = (self._clock.wall_ms() - arrival.at_ms) // 1000
         return f"nobody answered within {max(waited, 0)} s; nobody refused it"
-
-    # -- one decision ------------------------------------------------------------------------------------------
-
-    def _out(self, arrival: Arrival, decision: Decision, *, to_child: bool = True) -> None:
-        request = arrival.request
-        answer = response_to(request, decision, at_ms=self._clock.wall_ms())
-        one = Outgoing(arrival, decision, answer, to_child)
-        if decision.code is not Code.REPLAYED:
-            self._record(one)
-            self._ledger.decide(request.key, request.digest, answer, by=_by(decision))
-        self.counts.add(decision)
-        self._outbox.append(one)
-
-    def _record(self, one: Outgoing) -> None:
-        made = record.decided(
-            one.arrival.request,
-            one.decision,
-            response=one.answer,
-            requested_at=one.arrival.at_ms,
-            duration_ms=max(0, self._clock.wall_ms() - one.arrival.at_ms),
-            guard=one.decision.by if one.decision.stage is Stage.GUARD else "",
-        )
-        self._journal.append(made)
-
-    def _without_record(self, one: Outgoing) -> Outgoing:
-        """Turn an approval whose record is not durable into a denial. Fails closed, and says so."""
-        if one.decision.outcome is Outcome.DENIED:
-            return one
-        request = one.arrival.request
-        decision = Decision(outcome=Outcome.DENIED, stage=Stage.NOBODY, reason=OUTAGE, code=Code.UNAVAILABLE)
-        answer = response_to(request, decision, at_ms=self._clock.wall_ms())
-        self._ledger.decide(request.key, request.digest, answer, by=_by(decision))
-        return replace(one, decision=decision, answer=answer)
-
-    def _publish(self, one: Outgoing) -> None:
-        inbox, request_id = key = one.arrival.request.key
-        if not one.to_child:
-            self._delivered(one.arrival.letter)
-            return
-        outcome = self._transport.respond(inbox, request_id, encode(one.answer))
-        match outcome:
-            case Published() | AlreadyThere():
-                self._unread[key] = one.arrival.deadline + UNCONSUMED_S
-                self._delivered(one.arrival.letter)
-                said = {"outcome": str(one.decision.outcome), "stage": str(one.decision.stage)}
-                log.info("request.decided", inbox=inbox, request=request_id, **said)
-            case Failed():
-                log.error("response.failed", inbox=inbox, request=request_id, reason=outcome.reason)
-                self._unpublished.append(one)
-            case _:
-                assert_never(outcome)
-
-    def _delivered(self, letter: Letter) -> None:
-        key = (letter.inbox, letter.stem)
-        self._transport.remove_request(letter)
-        self._ledger.deliver(key)
-        self._journal.append(record.Delivered(inbox=key[0], id=key[1]))
-
-
-def _by(decision: Decision) -> Closed:
-    return Closed(
-        how=f"{decision.outcome} at stage {decision.stage}",
-        by=str(decision.rule or decision.by or decision.code or decision.stage),
-    )
 
 
 def _verdict_record(request: Request, opinion: Opinion) -> record.Verdict:

@@ -352,6 +352,19 @@ def test_a_withdrawn_request_closes_its_prompt_and_a_late_answer_changes_nothing
     assert last.data["code"] == "withdrawn"
 
 
+def test_an_answer_that_comes_just_after_the_withdrawal_leaves_no_allow_behind(sim: Simulation) -> None:
+    """The file is gone and no event has told: the person hears so, and nothing is published."""
+    stem = sim.ask("bash", "git push")
+    sim.turn()
+    digest = sim.queue.waiting()[0].digest
+    sim.transport.withdraw("root", stem)
+    late = sim.desk.reply(("root", stem), digest, ONCE, via="quick")
+    sim.desk.flush()
+    assert isinstance(late, AlreadyDecided)
+    assert "withdrawn" in late.closed.words
+    assert sim.outcome(stem) is None
+
+
 def test_an_expired_request_is_told_that_nobody_answered(sim: Simulation) -> None:
     stem = sim.ask("bash", "git push")
     sim.turn()
