@@ -275,7 +275,7 @@ class _Hook:
 
 
 def _owner(said: Event) -> str:
-    """Give whose note it is: a subagent's own id where there is one, for agents differ in what they call its session."""
+    """Give whose note it is: a subagent's own id if any, for agents differ in what they call its session."""
     return said.agent_id or said.session
 
 

@@ -1,0 +1,120 @@
+"""OpenCode's asks as what they access, and our answers as its replies.
+
+Lives here: the mapping. Pure. Never here: its server (`opencode_bridge.py`).
+
+An ask lists every sub-command of a command line in `patterns`; each must be allowed, beside the whole line in
+`metadata.command`. An ask that does not show what it is about goes to a person.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from fwdperm.agents.event import Access, BadEvent, needed_text, text_of
+from fwdperm.agents.summary import LONGEST_TEXT, first_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fwdperm.answer import Answer
+
+NAME: Final = "opencode"
+_FILES: Final = {"edit": "edit", "write": "edit", "patch": "edit", "read": "read", "list": "ls"}
+_ANY: Final = ("*", "")
+_MOST: Final = 64
+UNSEEN: Final = "OpenCode does not say what this is about"
+
+
+def accesses(ask: Mapping[str, Any], *, worktree: str) -> tuple[Access, ...]:
+    """Say what an ask accesses.
+
+    Args:
+        ask: The properties of `permission.asked`.
+        worktree: The directory that relative patterns are meant in, absolute.
+
+    Raises:
+        BadEvent: It lacks what every version had.
+    """
+    kind = needed_text(ask, "permission")
+    listed = ask.get("patterns")
+    patterns = [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
+    if len(patterns) > _MOST:
+        raise BadEvent(f"the ask lists {len(patterns)} patterns, at most {_MOST} are asked about")
+    metadata = ask.get("metadata")
+    about: Mapping[str, Any] = metadata if isinstance(metadata, dict) else {}
+    match kind:
+        case "bash":
+            return (_command(patterns, about),)
+        case "edit" | "write" | "patch" | "read" | "list":
+            return _files(_FILES[kind], patterns, about, worktree=worktree)
+        case "external_directory":
+            return _each(kind, [one.removesuffix("/*") for one in patterns], about)
+        case "webfetch" | "websearch":
+            return (_web(kind, patterns, about),)
+        case "task":
+            told = text_of(about, "description")[:LONGEST_TEXT]
+            return tuple(Access("agent", (one,), message=told) for one in patterns) or (_unseen("agent"),)
+        case "skill":
+            return _each("skill", patterns, about)
+        case "glob" | "grep":
+            where = text_of(about, "path") or "."
+            return (Access(kind, (where,), message=f"{kind} {', '.join(patterns)[:LONGEST_TEXT]} below {where}"),)
+        case _:
+            return _each(kind, patterns, about)
+
+
+def reply_to(answer: Answer) -> dict[str, str]:
+    """Give the reply for an answer. `always` is never said: grants live in the daemon, listed and revocable."""
+    if answer.approved:
+        return {"reply": "once"}
+    return {"reply": "reject", "message": answer.reason or "this was not permitted"}
+
+
+def refusal(reason: str) -> dict[str, str]:
+    """Give the reply that refuses for a reason of ours."""
+    return {"reply": "reject", "message": reason}
+
+
+def _command(patterns: list[str], about: Mapping[str, Any]) -> Access:
+    """Give the whole line; a listed sub-command that does not stand in it is put below it, to be permitted too."""
+    line = text_of(about, "command")
+    if not line and not patterns:
+        return _unseen("bash")
+    lines = [line] if line else []
+    lines += [one for one in patterns if not line or one not in line]
+    return Access("bash", ("\n".join(lines),), message=text_of(about, "description")[:LONGEST_TEXT])
+
+
+def _files(surface: str, patterns: list[str], about: Mapping[str, Any], *, worktree: str) -> tuple[Access, ...]:
+    path = text_of(about, "filepath") or text_of(about, "filePath")
+    paths = [path] if path.startswith("/") and len(patterns) <= 1 else [_absolute(one, worktree) for one in patterns]
+    if not paths or any(one in _ANY for one in patterns):
+        return (_unseen(surface),)
+    diff = text_of(about, "diff")
+    changed = [line for line in diff.split("\n") if line[:1] in ("+", "-") and line[:3] not in ("+++", "---")]
+    put = sum(line.startswith("+") for line in changed)
+    told = f"-{len(changed) - put} +{put} lines\n" + first_lines("\n".join(changed)) if changed else ""
+    return tuple(Access(surface, (one,), message=f"{surface} {one}: {told}" if told else "") for one in paths)
+
+
+def _absolute(pattern: str, worktree: str) -> str:
+    return pattern if pattern.startswith("/") else f"{worktree.rstrip('/')}/{pattern}"
+
+
+def _web(kind: str, patterns: list[str], about: Mapping[str, Any]) -> Access:
+    named = text_of(about, "url" if kind == "webfetch" else "query") or next(iter(patterns), "")
+    if named in _ANY:
+        return _unseen("web")
+    return Access("web", (named if kind == "webfetch" else f"search: {named}",))
+
+
+def _each(surface: str, patterns: list[str], about: Mapping[str, Any]) -> tuple[Access, ...]:
+    """Give one access per pattern; a bare `*` says nothing, so a person must look."""
+    if not patterns or any(one in _ANY for one in patterns):
+        return (_unseen(surface, about),)
+    return tuple(Access(surface, (one,)) for one in patterns)
+
+
+def _unseen(surface: str, about: Mapping[str, Any] | None = None) -> Access:
+    told = ", ".join(f"{name}: {value}"[:LONGEST_TEXT] for name, value in (about or {}).items() if value)
+    return Access(surface, ("*",), message=told[:LONGEST_TEXT], floor=UNSEEN)
