@@ -42,6 +42,8 @@ _WRAPPER_WORD: Final = re.compile(
 )
 """What may stand between a harmless wrapper and its command."""
 _SED_RUNS: Final = re.compile(r"(?:^|[;\n{}]|[0-9$/])\s*[ew](?:\s|$)|/[gpI0-9]*[we]\b")
+_QUOTED: Final = re.compile(r"\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+_BACKGROUND: Final = re.compile(r"(?<![&<>|])&(?![&>])")
 _PADDING: Final = re.compile(r" {40}|\t{10}|(?:\n[ \t]*){4}")
 _REGENERABLE: Final = frozenset(
     [
@@ -144,6 +146,8 @@ def _veto(line: Line, text: str) -> Assessment | None:  # noqa: C901 - a fixed o
         return Assessment(Danger.RULED, "ruled.long", f"longer than {LONGEST_ROUTINE} characters")
     if _PADDING.search(text):
         return Assessment(Danger.RULED, "ruled.padding", "padding that may push something out of sight")
+    if "&" in text and _BACKGROUND.search(_QUOTED.sub("", text)):
+        return Assessment(Danger.RULED, "ruled.background", "goes on running after the line has ended")
     if line.functions:
         return Assessment(
             Danger.RULED, "ruled.function", "defines functions, so that a name may mean anything", line.functions

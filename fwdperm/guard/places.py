@@ -108,6 +108,8 @@ def resolve(text: str, *, cwd: str, home: str) -> str:
         elif match := _HOME_OF.match(text):
             owner = match.group(1)
             text = ("/root" if owner == "root" else f"/home/{owner}") + text[match.end() :]
+        elif text[:2] in {"~+", "~-"} or text[1:2].isdigit():
+            return ""  # the shell's own directories, which are not known here
     if text.startswith("/"):
         return normalised(text)
     if not cwd or not text or first == "$":

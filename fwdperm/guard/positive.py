@@ -27,6 +27,10 @@ class Takes(StrEnum):
     PATTERN_THEN_READ = "a pattern, then readable paths"
     PATTERN_THEN_TREE = "a pattern, then paths that may be read through"
     SCRIPT = "the name of a checking script"
+    CHOICE = "one of these words"
+    PACKAGE = "a Go package or file of the workspace"
+    BUILD = "a directory named like a build's"
+    ENVIRONMENT = "the name of a checking environment"
     GLOB = "a pattern of sources or documents by their ending, or of what to leave out"
 
 
@@ -47,6 +51,7 @@ class Entry:
         numbers: True when `-20` is accepted.
         words_only: True when a single dash starts a whole word (`-name`), not a cluster of letters.
         needs: At least this many operands.
+        choices: What operands may be where they are `Takes.CHOICE`.
     """
 
     id: str
@@ -61,6 +66,7 @@ class Entry:
     numbers: bool = False
     words_only: bool = False
     needs: int = 0
+    choices: frozenset[str] = frozenset()
 
 
 def _f(text: str) -> frozenset[str]:
@@ -78,6 +84,8 @@ _KINDS: Final = {
     "read": Takes.READ,
     "name": Takes.NAME,
     "glob": Takes.GLOB,
+    "build": Takes.BUILD,
+    "environment": Takes.ENVIRONMENT,
 }
 _GIT_FORMAT: Final = _f(
     "--oneline --stat --numstat --shortstat --name-only --name-status --graph --decorate "
@@ -88,7 +96,7 @@ _GIT_FORMAT: Final = _f(
     "--histogram --no-ext-diff --no-textconv "
     "--no-pager --check --exit-code --quiet --date-order --topo-order --relative-date "
     "--merge-base --full-diff --no-renames "
-    "--find-renames --compact-summary --no-decorate --show-signature --left-right "
+    "--find-renames --compact-summary --no-decorate --left-right "
     "--cherry-pick --boundary --tags --branches --remotes "
     "--no-prefix --cc --binary --full-index"
 )
@@ -222,13 +230,22 @@ TABLE: Final[tuple[Entry, ...]] = (
         "diff",
         "compares files",
         operands=Takes.READ,
-        letters="abBcdeEiNqstTuwyZp",
+        letters="abBcdeEiNqrstTuwyZp",
         numbers=True,
         flags=_f(
             "--brief --unified --side-by-side --ignore-all-space --ignore-case --ignore-blank-lines --new-file --color"
         ),
         valued=_v(number="-U -C -W --unified --width", word="--color"),
     ),
+    Entry(
+        "od",
+        "od",
+        "shows bytes",
+        operands=Takes.READ,
+        letters="abcdfiloxv",
+        valued=_v(word="-A -t", number="-N -j -w"),
+    ),
+    Entry("hexdump", "hexdump", "shows bytes", operands=Takes.READ, letters="bcCdoxv", valued=_v(number="-n -s")),
     Entry("cmp", "cmp", "compares files", operands=Takes.READ, letters="bls"),
     Entry("comm", "comm", "compares sorted files", operands=Takes.READ, letters="123z"),
     Entry("readlink", "readlink", "resolves a link", operands=Takes.NAME, letters="femnqsvz"),
@@ -382,6 +399,7 @@ TABLE: Final[tuple[Entry, ...]] = (
     ),
     Entry("basename", "basename", "cuts a path", operands=Takes.TEXT, letters="az", valued=_v(text="-s")),
     Entry("dirname", "dirname", "cuts a path", operands=Takes.TEXT, letters="z"),
+    Entry("command-v", "command", "finds a program", words=("-v",), operands=Takes.WORD, needs=1),
     Entry("which", "which", "finds a program", operands=Takes.WORD, letters="a"),
     Entry("type", "type", "finds a program", operands=Takes.WORD, letters="atp"),
     Entry(
@@ -410,6 +428,9 @@ TABLE: Final[tuple[Entry, ...]] = (
         flags=_f("--parents --verbose"),
         needs=1,
     ),
+    Entry("cp", "cp", "copies an ordinary file over another", operands=Takes.WRITE, letters="pvn", needs=2),
+    Entry("mv", "mv", "renames an ordinary file", operands=Takes.WRITE, letters="vn", needs=2),
+    Entry("git-mv", "git", "renames an ordinary file", words=("mv",), operands=Takes.WRITE, letters="v", needs=2),
     Entry("touch", "touch", "makes empty ordinary files", operands=Takes.WRITE, letters="cam", needs=1),
     # -- sed, as a pager -----------------------------------------------------------------------------------------
     # (held to `-n` and a line range by `routine.py`)
@@ -491,10 +512,25 @@ TABLE: Final[tuple[Entry, ...]] = (
         "git",
         "lists tags",
         words=("tag",),
-        letters="l",
-        flags=_f("--list"),
+        flags=_f("--list -l"),
         valued=_v(text="--sort --format"),
     ),
+    Entry("git-tag-list", "git", "lists tags", words=("tag", "-l"), operands=Takes.TEXT, valued=_v(text="--sort")),
+    Entry("git-tag-list", "git", "lists tags", words=("tag", "--list"), operands=Takes.TEXT, valued=_v(text="--sort")),
+    Entry("git-worktree-list", "git", "lists worktrees", words=("worktree", "list"), flags=_f("--porcelain")),
+    Entry("git-reflog", "git", "shows where branches were", words=("reflog",), numbers=True, valued=_v(number="-n")),
+    Entry(
+        "git-check-ignore",
+        "git",
+        "says what is ignored",
+        words=("check-ignore",),
+        operands=Takes.NAME,
+        letters="v",
+        needs=1,
+    ),
+    Entry("git-cat-file", "git", "names an object's type", words=("cat-file", "-t"), operands=Takes.REVISION, needs=1),
+    Entry("git-cat-file", "git", "gives an object's size", words=("cat-file", "-s"), operands=Takes.REVISION, needs=1),
+    Entry("git-add", "git", "stages ordinary files", words=("add",), operands=Takes.WRITE, letters="v", needs=1),
     Entry("git-remote", "git", "lists remotes", words=("remote",), letters="v", flags=_f("--verbose")),
     Entry(
         "git-rev-parse",
@@ -593,11 +629,41 @@ TABLE: Final[tuple[Entry, ...]] = (
         letters="qvfbc",
         runs=True,
         flags=_f("--quiet --verbose --failfast --buffer"),
-        valued=_v(text="-k"),
+        valued=_v(text="-k -p --pattern", name="-s -t --start-directory --top-level-directory"),
+    ),
+    Entry("py-compile", "python", "compiles files", words=("-m", "py_compile"), operands=Takes.READ, needs=1),
+    Entry(
+        "compileall",
+        "python",
+        "compiles the project's files",
+        words=("-m", "compileall"),
+        operands=Takes.READ,
+        letters="qf",
+        needs=1,
+    ),
+    Entry("pip-list", "pip", "lists installed packages", words=("list",)),
+    Entry("pip-freeze", "pip", "lists installed packages", words=("freeze",)),
+    Entry("pip-check", "pip", "checks installed packages", words=("check",)),
+    Entry("pip-show", "pip", "describes installed packages", words=("show",), operands=Takes.WORD, needs=1),
+    Entry(
+        "coverage-report",
+        "coverage",
+        "shows what tests reach",
+        words=("report",),
+        letters="m",
+        flags=_f("--show-missing --skip-covered"),
+        runs=True,
     ),
     Entry(
-        "compileall", "python", "compiles the project's files", words=("-m", "py_compile"), operands=Takes.READ, needs=1
+        "coverage-run",
+        "coverage",
+        "runs the project's tests",
+        words=("run", "-m", "pytest"),
+        operands=Takes.READ,
+        letters="qvxs",
+        runs=True,
     ),
+    Entry("nox", "nox", "runs the project's checks", runs=True, valued=_v(environment="-s -e --session --sessions")),
     Entry(
         "ruff-check",
         "ruff",
@@ -606,14 +672,15 @@ TABLE: Final[tuple[Entry, ...]] = (
         operands=Takes.READ,
         letters="qvn",
         flags=_f(
-            "--quiet --verbose --no-cache --no-fix --statistics --diff --exit-zero --preview --show-fixes --show-files"
+            "--quiet --verbose --no-cache --fix --no-fix --statistics --diff --exit-zero --preview "
+            "--show-fixes --show-files"
         ),
         valued=_v(word="--select --ignore --extend-select --output-format --target-version", number="--line-length"),
     ),
     Entry(
         "ruff-format",
         "ruff",
-        "checks formatting",
+        "formats the project's sources, or checks that",
         words=("format",),
         operands=Takes.READ,
         letters="q",
@@ -649,13 +716,17 @@ TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "black",
         "black",
-        "checks formatting",
+        "formats the project's sources, or checks that",
         operands=Takes.READ,
         flags=_f("--check --diff --quiet --verbose -q -v"),
         valued=_v(number="-l --line-length"),
     ),
     Entry(
-        "isort", "isort", "checks import order", operands=Takes.READ, flags=_f("--check --check-only --diff -c --quiet")
+        "isort",
+        "isort",
+        "sorts imports, or checks that",
+        operands=Takes.READ,
+        flags=_f("--check --check-only --diff -c --quiet"),
     ),
     Entry(
         "flake8",
@@ -741,22 +812,23 @@ TABLE: Final[tuple[Entry, ...]] = (
         "checks types",
         flags=_f("--noEmit --pretty --strict --skipLibCheck -b --build --listFiles"),
         runs=True,
+        valued=_v(read="-p --project"),
     ),
     Entry(
         "eslint",
         "eslint",
         "lints",
         operands=Takes.READ,
-        flags=_f("--quiet --cache --no-color"),
+        flags=_f("--quiet --cache --no-color --fix"),
         runs=True,
         valued=_v(number="--max-warnings", word="--ext"),
     ),
     Entry(
         "prettier",
         "prettier",
-        "checks formatting",
+        "formats the project's sources, or checks that",
         operands=Takes.READ,
-        flags=_f("--check -c --list-different -l"),
+        flags=_f("--check -c --list-different -l --write -w"),
         runs=True,
         needs=1,
     ),
@@ -832,7 +904,34 @@ TABLE: Final[tuple[Entry, ...]] = (
         ),
         valued=_v(word="-p --package --features -D -W -A"),
     ),
-    Entry("cargo-fmt", "cargo", "checks formatting", words=("fmt",), flags=_f("--all --check -- -q --quiet")),
+    Entry(
+        "cargo-fmt",
+        "cargo",
+        "formats the project's sources, or checks that",
+        words=("fmt",),
+        flags=_f("--all --check -- -q --quiet"),
+    ),
+    Entry(
+        "cargo-doc",
+        "cargo",
+        "builds the project's documentation",
+        words=("doc",),
+        letters="qv",
+        flags=_f("--no-deps --workspace --all-features --quiet --locked --offline"),
+        valued=_v(word="-p --package --features"),
+        runs=True,
+    ),
+    Entry(
+        "cargo-bench",
+        "cargo",
+        "runs the project's benchmarks",
+        words=("bench",),
+        operands=Takes.WORD,
+        letters="qv",
+        flags=_f("--workspace --all-features --quiet --locked --offline --no-run"),
+        valued=_v(word="-p --package --bench --features"),
+        runs=True,
+    ),
     Entry(
         "cargo-tree",
         "cargo",
@@ -846,7 +945,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         "go",
         "runs the project's tests",
         words=("test",),
-        operands=Takes.READ,
+        operands=Takes.PACKAGE,
         words_only=True,
         runs=True,
         flags=_f("-v -race -short -cover -failfast -json"),
@@ -857,18 +956,35 @@ TABLE: Final[tuple[Entry, ...]] = (
         "go",
         "builds the project",
         words=("build",),
-        operands=Takes.READ,
+        operands=Takes.PACKAGE,
         words_only=True,
         runs=True,
         flags=_f("-v -race"),
     ),
-    Entry("go-vet", "go", "checks the project", words=("vet",), operands=Takes.READ, words_only=True, runs=True),
+    Entry("go-vet", "go", "checks the project", words=("vet",), operands=Takes.PACKAGE, words_only=True, runs=True),
     Entry(
-        "go-list", "go", "lists packages", words=("list",), operands=Takes.READ, words_only=True, flags=_f("-m -json")
+        "go-list",
+        "go",
+        "lists packages",
+        words=("list",),
+        operands=Takes.PACKAGE,
+        words_only=True,
+        flags=_f("-m -json"),
     ),
+    Entry("go-fmt", "go", "formats the project's sources", words=("fmt",), operands=Takes.PACKAGE),
+    Entry("go-doc", "go", "shows documentation", words=("doc",), operands=Takes.WORD, needs=1),
+    Entry("golangci-lint", "golangci-lint", "lints", words=("run",), operands=Takes.PACKAGE, runs=True),
+    Entry("staticcheck", "staticcheck", "lints", operands=Takes.PACKAGE, runs=True),
     Entry("go-version", "go", "shows a version", words=("version",)),
-    Entry("gofmt", "gofmt", "checks formatting", operands=Takes.READ, words_only=True, flags=_f("-l -d -s")),
-    Entry("rustfmt", "rustfmt", "checks formatting", operands=Takes.READ, flags=_f("--check"), needs=1),
+    Entry(
+        "gofmt",
+        "gofmt",
+        "formats sources, or checks that",
+        operands=Takes.READ,
+        words_only=True,
+        flags=_f("-l -d -s -w"),
+    ),
+    Entry("rustfmt", "rustfmt", "formats sources, or checks that", operands=Takes.READ, flags=_f("--check"), needs=1),
     Entry("node-test", "node", "runs the project's tests", words=("--test",), operands=Takes.READ, runs=True),
     Entry(
         "deno-test",
@@ -884,19 +1000,29 @@ TABLE: Final[tuple[Entry, ...]] = (
     Entry(
         "mvn-test",
         "mvn",
-        "runs the project's tests",
-        words=("test",),
-        flags=_f("-q -o -B --quiet --offline --batch-mode"),
+        "builds and tests the project",
+        operands=Takes.CHOICE,
+        choices=_f("test compile test-compile verify package"),
+        words_only=True,
+        flags=_f("-q -o -B -ntp --quiet --offline --batch-mode"),
+        valued=_v(word="-Dtest -pl"),
         runs=True,
+        needs=1,
     ),
     Entry(
         "gradle-test",
         "gradle",
-        "runs the project's tests",
-        words=("test",),
-        flags=_f("-q --quiet --offline --info"),
+        "builds and tests the project",
+        operands=Takes.CHOICE,
+        choices=_f("test check build assemble compileJava compileKotlin compileTestJava lint"),
+        words_only=True,
+        flags=_f("-q --quiet --offline --info --no-daemon --stacktrace"),
+        valued=_v(word="--tests"),
         runs=True,
+        needs=1,
     ),
+    Entry("java-version", "java", "shows a version", words_only=True, flags=_f("-version")),
+    Entry("javac-version", "javac", "shows a version", words_only=True, flags=_f("-version")),
     Entry(
         "dotnet-test",
         "dotnet",
@@ -905,8 +1031,92 @@ TABLE: Final[tuple[Entry, ...]] = (
         flags=_f("--no-build --no-restore --nologo"),
         runs=True,
     ),
+    Entry(
+        "dotnet-build",
+        "dotnet",
+        "builds the project",
+        words=("build",),
+        flags=_f("--no-restore --nologo"),
+        runs=True,
+    ),
+    Entry("dotnet-version", "dotnet", "shows a version", words=("--version",)),
     Entry("mix-test", "mix", "runs the project's tests", words=("test",), operands=Takes.READ, runs=True),
     Entry("swift-test", "swift", "runs the project's tests", words=("test",), runs=True),
+    Entry("swift-build", "swift", "builds the project", words=("build",), runs=True),
+    Entry("zig-test", "zig", "runs the project's tests", words=("build", "test"), runs=True),
+    Entry("rubocop", "rubocop", "lints", operands=Takes.READ, runs=True),
+    Entry(
+        "rake-test",
+        "rake",
+        "runs the project's checks",
+        operands=Takes.CHOICE,
+        choices=_f("test spec lint rubocop"),
+        runs=True,
+        needs=1,
+    ),
+    Entry(
+        "composer-test",
+        "composer",
+        "runs the project's checks",
+        operands=Takes.CHOICE,
+        choices=_f("test lint check"),
+        runs=True,
+        needs=1,
+    ),
+    Entry("phpstan", "phpstan", "checks types", words=("analyse",), operands=Takes.READ, runs=True),
+    Entry("php-lint", "php", "checks syntax", words=("-l",), operands=Takes.READ, words_only=True, needs=1),
+    Entry(
+        "make",
+        "make",
+        "builds or checks the project",
+        operands=Takes.CHOICE,
+        choices=_f(
+            "test tests check lint build all typecheck type-check unit unit-test coverage format-check fmt-check mypy"
+        ),
+        letters="ksBi",
+        valued=_v(number="-j"),
+        flags=_f("-j"),
+        runs=True,
+    ),
+    Entry(
+        "cmake-build",
+        "cmake",
+        "builds the project",
+        words=("--build",),
+        operands=Takes.BUILD,
+        valued=_v(number="-j --parallel"),
+        runs=True,
+        needs=1,
+    ),
+    Entry(
+        "cmake-configure",
+        "cmake",
+        "makes the project's build files",
+        operands=Takes.BUILD,
+        valued=_v(name="-S", build="-B", word="-G"),
+        runs=True,
+    ),
+    Entry("ninja", "ninja", "builds the project", letters="v", valued=_v(build="-C", number="-j"), runs=True),
+    Entry(
+        "clang-format",
+        "clang-format",
+        "formats sources, or checks that",
+        operands=Takes.WRITE,
+        words_only=True,
+        flags=_f("-i -n --dry-run --Werror"),
+        needs=1,
+    ),
+    Entry("mkdocs", "mkdocs", "builds the documentation", words=("build",), flags=_f("--strict -q"), runs=True),
+    Entry("bash-n", "bash", "checks syntax", words=("-n",), operands=Takes.READ, words_only=True, needs=1),
+    Entry(
+        "terraform-fmt",
+        "terraform",
+        "checks formatting",
+        words=("fmt",),
+        operands=Takes.NAME,
+        words_only=True,
+        flags=_f("-check -diff -recursive"),
+    ),
     Entry(
         "rspec",
         "rspec",
@@ -916,7 +1126,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         flags=_f("--fail-fast"),
     ),
     Entry("phpunit", "phpunit", "runs the project's tests", operands=Takes.READ, runs=True, valued=_v(text="--filter")),
-    Entry("tox", "tox", "runs the project's tests", letters="q", runs=True, valued=_v(word="-e")),
+    Entry("tox", "tox", "runs the project's checks", letters="q", runs=True, valued=_v(environment="-e")),
     Entry(
         "ctest",
         "ctest",
@@ -924,7 +1134,7 @@ TABLE: Final[tuple[Entry, ...]] = (
         letters="V",
         flags=_f("--output-on-failure"),
         runs=True,
-        valued=_v(number="-j", text="-R", name="--test-dir"),
+        valued=_v(number="-j", text="-R", build="--test-dir"),
     ),
     Entry("shellcheck", "shellcheck", "lints", operands=Takes.READ, valued=_v(word="-s -S -e -f")),
 )
@@ -938,17 +1148,14 @@ SCRIPTS: Final = _f(
 """Names of project scripts that check rather than change."""
 
 MUST_HAVE: Final = {
-    "ruff-format": _f("--check --diff"),
-    "black": _f("--check --diff"),
-    "isort": _f("--check --check-only --diff -c"),
-    "prettier": _f("--check -c --list-different -l"),
-    "cargo-fmt": _f("--check"),
-    "gofmt": _f("-l -d"),
-    "rustfmt": _f("--check"),
+    "prettier": _f("--check -c --list-different -l --write -w"),
     "tsc": _f("--noEmit"),
     "sed-n": _f("-n"),
+    "terraform-fmt": _f("-check"),
+    "java-version": _f("-version"),
+    "javac-version": _f("-version"),
 }
-"""Entries that only count with one of these flags: without it the tool rewrites files."""
+"""Entries that only count with one of these flags: without it the tool does something else."""
 
 ALIASES: Final = {
     "python3": "python",
@@ -956,10 +1163,30 @@ ALIASES: Final = {
     "python3.12": "python",
     "python3.13": "python",
     "py.test": "pytest",
+    "pip3": "pip",
     "batcat": "bat",
     "fdfind": "fd",
 }
 """Other names of the same program."""
+
+LOCAL_PROGRAMS: Final = {
+    "./gradlew": "gradle",
+    "./mvnw": "mvn",
+    "vendor/bin/phpunit": "phpunit",
+    "./vendor/bin/phpunit": "phpunit",
+    "vendor/bin/phpstan": "phpstan",
+    "./vendor/bin/phpstan": "phpstan",
+} | {
+    f"{lead}{directory}/{name}": name
+    for lead in ("", "./")
+    for directory, names in (
+        ("node_modules/.bin", "tsc eslint prettier jest vitest"),
+        (".venv/bin", "pytest mypy ruff black isort flake8 pylint python"),
+        ("venv/bin", "pytest mypy ruff black isort flake8 pylint python"),
+    )
+    for name in names.split()
+}
+"""Programs that a project carries along, in places that are not routine to write; they are the project's own code."""
 
 MODULES: Final = _f("pytest mypy ruff black isort flake8 pylint")
 """Modules that `python -m` runs as the program of the same name."""
@@ -973,6 +1200,9 @@ RUNNERS: Final = frozenset(
         ("hatch", "run"),
         ("rye", "run"),
         ("bundle", "exec"),
+        ("npx", "--no-install"),
+        ("npx", "--no"),
+        ("pnpm", "exec"),
     }
 )
 """What runs a project's own tool in the project's own environment; the tool behind it decides."""
@@ -992,7 +1222,7 @@ HARMLESS_VARIABLES: Final = _f(
 )
 """Variables that may stand before a routine command."""
 
-HARMLESS_WRAPPERS: Final = _f("time timeout nice nohup stdbuf command builtin ionice setsid")
+HARMLESS_WRAPPERS: Final = _f("time timeout nice stdbuf command builtin ionice")
 """Wrappers whose command alone decides."""
 
 STANDARD_DIRECTORIES: Final = _f("/bin /usr/bin /usr/local/bin /opt/homebrew/bin")

@@ -15,7 +15,7 @@ from fwdperm.guard.leaks import is_secret
 from fwdperm.guard.markers import matches_configured, sensitive_to_write
 from fwdperm.guard.own import is_named_like_us, is_own
 from fwdperm.guard.places import SYSTEM_DIRECTORIES, is_home
-from fwdperm.guard.routine import why_not_readable
+from fwdperm.guard.reading import Look, why_not_readable
 from fwdperm.guard.text import holds_token, host_of, is_local, is_metadata, sql_changes, sql_drops
 from fwdperm.guard.touched import candidates, read_catastrophe, write_catastrophe
 from fwdperm.guard.writing import why_not_ordinary
@@ -42,7 +42,8 @@ WEB: Final = _f("web webfetch web_fetch fetch browse url http")
 """Surfaces that fetch an address."""
 SEARCHING_WEB: Final = _f("websearch web_search")
 MCP: Final = _f("mcp")
-_PATTERN_SURFACES: Final = _f("grep glob search find")
+_PATTERN_SURFACES: Final = _f("grep glob search find ls list")
+_PLAIN_VALUE: Final = re.compile(r"(?:\S(?:.*\S)?)(?<![/.])$")
 _RISKY_SKILL: Final = re.compile(
     r"deploy|prod|publish|release|delete|destroy|migrat|rollback|push|send|secret|credential|"
     r"admin|root|infra|ship|payment|billing|purge|wipe|drop",
@@ -128,7 +129,7 @@ def read_path(value: str, ground: Ground, *, canonical: str = "", surface: str =
     for path in spellings:
         if path in SYSTEM_DIRECTORIES or is_home(path, home=ground.home):
             return says(Danger.DANGEROUS, "whole-directory", "opens a whole system or home directory", value)
-        why = why_not_readable(path, ground, by_name=surface in _PATTERN_SURFACES)
+        why = why_not_readable(path, ground, look=Look.NAME if surface in _PATTERN_SURFACES else Look.CONTENT)
         if why:
             return says(Danger.RULED, "outside", f"looks at a path {why}", value)
     return says(Danger.READ_ONLY, surface, "looks at an ordinary file of the workspace", value)
@@ -162,7 +163,7 @@ def write_path(value: str, ground: Ground, *, canonical: str = "", surface: str 
         if not path or not ground.is_inside(path):
             return says(Danger.DANGEROUS, "write-outside", "changes a file outside the workspace", value)
     for path in spellings:
-        why = why_not_ordinary(path, ground)
+        why = why_not_ordinary(path, ground) or ("" if _PLAIN_VALUE.match(value) else "unusual characters in the path")
         if why:
             return says(Danger.RULED, surface, f"changes a file of the workspace: {why}", value)
     return says(Danger.ROUTINE, surface, "changes a source, a document or a test of the workspace", value)

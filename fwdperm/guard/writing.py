@@ -23,7 +23,7 @@ def _f(text: str) -> frozenset[str]:
 ENDINGS: Final = _f(
     "py pyi js jsx mjs cjs ts tsx vue svelte rs go java kt scala c h cc cpp hpp cs fs rb php "
     "swift m ex exs erl hs ml lua dart "
-    "sql md mdx rst adoc txt html css scss less svg graphql proto csv tsv tex po jinja j2 snap"
+    "sql md mdx rst adoc txt html css scss less svg graphql proto csv tsv tex po jinja j2 snap ipynb"
 )
 """Endings of sources and documents."""
 DATA_ENDINGS: Final = _f("json yaml yml toml xml ini")
@@ -38,11 +38,16 @@ RUN_LATER: Final = _f(
     "dodo.py sconstruct sconscript wscript gulpfile.js gruntfile.js rakefile.rb cmakelists.txt constraints.txt mix.exs "
     "build.sbt package.swift podfile.rb fastfile.rb build.gradle.kts settings.gradle.kts setup.ts setup.js robots.txt "
     "agents.md claude.md gemini.md skill.md copilot-instructions.md .cursorrules "
-    "conanfile.py hatch_build.py xmake.lua init.lua magefile.go"
+    "conanfile.py hatch_build.py xmake.lua init.lua magefile.go conf.py setup.hs spec_helper.rb rails_helper.rb "
+    "test_helper.rb test_helper.exs test-helper.js test_helper.js knexfile.js knexfile.ts ormconfig.js ormconfig.ts "
+    "esbuild.js esbuild.mjs codegen.ts truffle-config.js truffle.js setuptests.ts setuptests.js "
+    "ember-cli-build.js dangerfile.js dangerfile.ts pavement.py versioneer.py env.rb config.exs runtime.exs "
+    "autoload.php bootstrap.php"
 )
 """Names that a build, a test run, a tool or an agent executes or obeys by itself."""
 _RUN_LATER_SHAPES: Final = re.compile(
     r"(?:.*\.(?:config|conf|setup|rc|workspace)\.(?:js|jsx|mjs|cjs|ts|tsx|py)|"
+    r"(?:.*[._-])?(?:setuptests?|globalsetup|global-setup|globalteardown|global-teardown)\.(?:js|mjs|cjs|ts|tsx)|"
     r"requirements.*\.txt|.*-requirements\.txt|\.[^/]*|.*\.d\.lock|.*\.pth)$"
 )
 FOREIGN_DIRECTORIES: Final = _f(
@@ -53,12 +58,18 @@ FOREIGN_DIRECTORIES: Final = _f(
 """Directories whose files are somebody else's, made by a tool, or run by one."""
 
 
+RUN_LATER_TREES: Final = _f("buildsrc build-logic build-tools xtask project tools tool script ci config db")
+"""Directories right below a workspace whose files build, test or release the rest."""
+_PLAIN_PATH: Final = re.compile(r"[A-Za-z0-9_ ./@+=,()\[\]-]+$")
+"""Characters of a path that means the same to every tool that reads it."""
+
+
 def is_plain_directory(path: str, ground: Ground) -> str:
     """Say why making this directory is not ordinary; empty when it is."""
     problem = _problem(path, ground)
     if problem:
         return problem
-    return "hidden directory" if any(part.startswith(".") for part in _below(path, ground)) else ""
+    return "hidden directory" if any(part.startswith(".") for part in below(path, ground)) else ""
 
 
 def why_not_ordinary(path: str, ground: Ground) -> str:
@@ -71,12 +82,16 @@ def why_not_ordinary(path: str, ground: Ground) -> str:
     problem = _problem(path, ground)
     if problem:
         return problem
-    parts = [part.lower() for part in _below(path, ground)]
+    parts = [part.lower() for part in below(path, ground)]
     if not parts:
         return "the workspace itself"
     if any(part.startswith(".") for part in parts):
         return "hidden files are settings"
+    if not _PLAIN_PATH.match(path) or any(part != part.strip(" ") or part[0] == "-" for part in parts):
+        return "unusual characters in the path"
     name = parts[-1]
+    if parts[0] in RUN_LATER_TREES and len(parts) > 1:
+        return f"`{parts[0]}` holds what builds or runs the rest"
     foreign = next((part for part in parts[:-1] if part in FOREIGN_DIRECTORIES), "")
     if foreign:
         return f"`{foreign}` holds what tools make or run"
@@ -96,9 +111,7 @@ def _problem(path: str, ground: Ground) -> str:
         return "outside the workspace"
     if "\\" in path or not path.isascii() or not path.isprintable():
         return "unusual characters in the path"
-    if is_own(path, around.own, around.workspaces) or any(
-        is_named_like_us("/" + part) for part in _below(path, ground)
-    ):
+    if is_own(path, around.own, around.workspaces) or any(is_named_like_us("/" + part) for part in below(path, ground)):
         return "belongs to this permission system"
     marker = sensitive_to_write(path) or sensitive_to_read(path)
     if marker:
@@ -108,8 +121,8 @@ def _problem(path: str, ground: Ground) -> str:
     return ""
 
 
-def _below(path: str, ground: Ground) -> list[str]:
-    """Give the path's components below its workspace."""
+def below(path: str, ground: Ground) -> list[str]:
+    """Give the components of an absolute path below its workspace; none when it is one, or in none."""
     for root in ground.surroundings.workspaces:
         base = root.rstrip("/")
         if path == base or path.startswith(base + "/"):

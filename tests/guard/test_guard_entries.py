@@ -29,14 +29,20 @@ SAMPLE = {
     Takes.WRITE: ("src/new.py",),
     Takes.REVISION: ("HEAD",),
     Takes.PATTERN_THEN_READ: ("pattern", "src/a.py"),
-    Takes.PATTERN_THEN_TREE: ("pattern", "src"),
+    Takes.PATTERN_THEN_TREE: ("pattern", "src/a.py"),
     Takes.SCRIPT: ("lint",),
+    Takes.CHOICE: ("test",),
+    Takes.PACKAGE: ("./...",),
+    Takes.BUILD: ("build",),
 }
 
 SPECIAL = {
     "sed-n": ("2,3p", "src/a.py"),
     "awk-print": ("'{print $1}'", "src/a.py"),
     "jq": (".name", "src/a.json"),
+    "cp": ("src/a.py", "src/b.py"),
+    "mv": ("src/a.py", "src/b.py"),
+    "git-mv": ("src/a.py", "src/b.py"),
 }
 
 
