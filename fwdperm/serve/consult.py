@@ -121,7 +121,7 @@ class Consultant:
         spent = f", ${microdollars / 1_000_000:.4f}" if setup.prices is not None else ""
         counts = model.tally.verdicts | model.tally.silences
         said = ", ".join(f"{what} {count}" for what, count in sorted(counts.items())) or "nothing yet"
-        line = f"{setup.model} {role}; {calls} calls this hour{spent}; said {said}"
+        line = f"{setup.model} {role}; {calls} call{'s' if calls != 1 else ''} this hour{spent}; said {said}"
         if model.tally.last_silence:
             line += f"; SILENT now ({model.tally.last_silence})"
         if model.breaker.state is not State.CLOSED:

@@ -11,8 +11,10 @@ Never here: a model. Standard library only.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
+import sys
 import threading
 from collections import deque
 from dataclasses import dataclass, field
@@ -145,9 +147,13 @@ class _Script:
 
 
 class ModelServer:
-    """The service. A context manager: inside it, `url` is where it listens."""
+    """The service. A context manager: inside it, `url` is where it listens.
 
-    def __init__(self) -> None:
+    Args:
+        port: Where to listen on the loopback interface; 0 for any free port.
+    """
+
+    def __init__(self, *, port: int = 0) -> None:
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.asked = threading.Semaphore(0)
@@ -168,7 +174,7 @@ class ModelServer:
             def log_message(self, *_: object) -> None:
                 """Say nothing."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), name="model-server")
 
@@ -243,3 +249,21 @@ class ModelServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Serve one answer until stopped: `python -m fwdperm.testing.model_server --port 8400 --say allow`."""
+    parser = argparse.ArgumentParser(description="A stand-in for a model's service, on the loopback interface.")
+    parser.add_argument("--port", type=int, default=0, help="0 for any")
+    parser.add_argument("--say", choices=["allow", "reject", "escalate", *FAILURES], default="escalate")
+    options = parser.parse_args(arguments)
+    with ModelServer(port=options.port) as server:
+        server.say({"allow": ALLOW, "reject": REJECT, "escalate": ESCALATE, **FAILURES}[options.say])
+        sys.stdout.write(f"listening at {server.url}\n")
+        sys.stdout.flush()
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
