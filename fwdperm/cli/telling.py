@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,11 @@ from fwdperm.cli.common import AsJson, Exit, Root, Setting, emit, fail, say
 from fwdperm.errors import FwdpermError
 from fwdperm.serve.status import Status, read_status
 from fwdperm.wire.shown import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fwdperm.journal.line import Line
 
 _FRESH_S = 5.0
 """Seconds after which a status file means that nobody serves."""
@@ -80,6 +85,8 @@ def why_command(
         return
     for line in lines:
         say(*_story(line.kind, dict(line.data), at=line.at))
+        if line.data.get("stage") == "session_rule":
+            say(*_taught(setting, dict(line.data)))
 
 
 def schema_command(
@@ -169,6 +176,29 @@ def _story(kind: str, data: dict[str, Any], *, at: int) -> list[str]:
             return [f"{when}  {kind}"]
 
 
+def _taught(setting: Setting, data: dict[str, Any]) -> list[str]:
+    """Say who taught each session rule that decided, in answer to what, and in which words."""
+    from fwdperm.journal.filters import Filter  # noqa: PLC0415 - only here
+    from fwdperm.journal.query import query  # noqa: PLC0415 - only here
+
+    rules = [data.get("rule") or {}, *(unit.get("rule") or {} for unit in data.get("units") or ())]
+    names = dict.fromkeys(str(rule["id"]) for rule in rules if rule.get("layer") == "session" and rule.get("id"))
+    found: dict[str, Line] = {}
+    for kind in ("replied", "rule_added"):
+        for line in query(setting.state / "journal", Filter(kind=kind)):
+            found |= {name: line for name in names if name[1:].partition(".")[0] == str(line.seq)}
+    lines = []
+    for name, line in found.items():
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(line.at / 1000))
+        who = f"{_text(line.data, 'user')} ({_text(line.data, 'via')})"
+        answer = (
+            f"answering {_text(line.data, 'inbox')}/{_text(line.data, 'id')}" if line.kind == "replied" else "by hand"
+        )
+        note = _text(line.data, "feedback") or _text(line.data, "note")
+        lines.append(f"          rule {name} was taught by {who} on {when}, {answer}{f': {note}' if note else ''}")
+    return lines
+
+
 def _decided_lines(data: dict[str, Any], *, when: str) -> list[str]:
     values = data.get("values") or [""]
     lines = [
@@ -184,5 +214,5 @@ def _decided_lines(data: dict[str, Any], *, when: str) -> list[str]:
     return lines
 
 
-def _text(data: dict[str, Any], name: str) -> str:
+def _text(data: Mapping[str, Any], name: str) -> str:
     return shown(str(data.get(name) or ""))

@@ -43,7 +43,7 @@ __all__ = ["Journal", "JournalFailed"]
 
 SEGMENT_BYTES: Final = 64 << 20
 """Bytes of a segment before the next one is begun: a file an editor still opens."""
-CHECKPOINT_LINES: Final = 50_000
+CHECKPOINT_LINES: Final = 25_000
 """Lines between checkpoints: what start-up reads at most, in a few tenths of a second."""
 
 

@@ -1,4 +1,4 @@
-"""What people taught by their replies: session rules, the history beside them, notes to hand over.
+"""What people taught by their replies: session rules, and the history beside them.
 
 `values.py`    what can be taught, and where it holds
 `fold.py`      journal entries -> what was taught, one by one, the same after every restart
@@ -8,7 +8,8 @@
 `turns.py`     which notes the judge may read in a turn
 `render.py`    the rules section as the judge reads it
 `history.py`   what was decided lately, and how often: the judge's raw material, and the preview's
-`notes.py`     names in the store of notes that wait for an agent
+`project.py`   grants that a project's file keeps
+`preview.py`   what a person reads before a rule is saved
 
 Lives here: computation only. Never here: a clock, the disk, a session's tree (the caller gives the chain).
 """

@@ -31,7 +31,7 @@ def preview_lines(lesson: Lesson, past: Preview, *, now_ms: int) -> tuple[str, .
     lines = [f'would record   allow {shown(surface)} "{shown(pattern)}"' for surface, pattern in lesson.grants]
     lines = lines or ["would record   nothing new: it is taught already"]
     lines.append(f"holds for      {_where(lesson.anchor)}")
-    left = lesson.expires_at - now_ms
+    left = -(-(lesson.expires_at - now_ms) // 1000) * 1000  # a moment has passed since it was worked out
     until = "for good" if lesson.for_project else "the end of the session"
     lines.append(f"until          {f'{span(left)} from now' if lesson.expires_at else until}, or until it is revoked")
     lines.append("matches        its own request, checked by resolving it again")

@@ -2,7 +2,7 @@
 
 Believe the ratios: both sides of each are measured in one run. The disk is the one DIRECTORY lies on.
 
-A start reads what follows the newest checkpoint, at most 50,000 lines. Only when the checkpoint is lost, or a program
+A start reads what follows the newest checkpoint, at most 25,000 lines. Only when the checkpoint is lost, or a program
 folds something it did not fold before, the whole log is read once: about 10 us a line, most of it parsing JSON.
 """
 

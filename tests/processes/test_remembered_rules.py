@@ -36,7 +36,7 @@ def asks(house: House, value: str, **more: Any) -> bool:
 
 
 def test_a_grandchild_is_decided_with_the_rules_of_the_tree(house: House) -> None:
-    """root > build > fix > deep, each a process of its own; the human is asked once."""
+    """Root > build > fix > deep, each a process of its own; the human is asked once."""
     house.serve()
     deep = f"{RUN} deep -- {ASK} 'cargo test api'"
     fix = f'{RUN} fix -- sh -c "{deep}"'

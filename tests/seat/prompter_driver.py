@@ -30,7 +30,7 @@ class Watched(plain.PlainPrompter):
         self.tell({"event": "line", "line": line})
 
 
-async def main(address: str, ignored_s: str) -> None:  # noqa: C901, PLR0915 - one play, told in order
+async def main(address: str, ignored_s: str) -> None:  # noqa: C901 - one play, told in order
     plain.KEYS_IGNORED_S = float(ignored_s)  # type: ignore[misc]
     plain._LOOK_AGAIN_S = 0.02  # type: ignore[misc]
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as a daemon does: it outlives its terminal

@@ -191,6 +191,26 @@ def test_a_rule_that_does_not_match_is_said_so_and_chosen_again(seat: Seat) -> N
     assert seat.waiting() == ["r1"]
 
 
+def test_what_asks_the_same_is_shown_once_and_each_is_answered(seat: Seat) -> None:
+    """Only what the screen named is answered, each bound to its own id and digest; what came later is asked."""
+    seat.ask("r1", values=["git fetch"])
+    for name in ("r2", "r3"):
+        seat.ask(name, is_next=False, chain=["root", "build", name])
+    seat.type("y")
+    assert seat.answer()["id"] == "r1"
+    seat.expect("the same is asked by r3 of r3")
+    seat.expect("answer r2> ")
+    assert seat.event() == {"event": "open"}
+    seat.ask("r4", is_next=False)
+    seat.type("n not now")
+    told = [seat.answer()["reply"] for _ in range(2)]
+    assert [(one["id"], one["digest"], one["feedback"]) for one in told] == [
+        ("r2", "digest-r2", "not now"),
+        ("r3", "digest-r3", "not now"),
+    ]
+    assert seat.waiting() == ["r4"]
+
+
 def test_leaving_the_talk_answers_nothing_and_pressing_enter_never_saves(seat: Seat) -> None:
     always(seat, "a", "", "", "", "", "", "back")
     seat.expect("nothing was answered")
