@@ -17,6 +17,10 @@ import fwdperm
 from fwdperm.cli.agents import INSTALLED, settings_file
 from fwdperm.cli.common import AsJson, Exit, Root, Setting, emit, say
 from fwdperm.errors import FwdpermError, OperatorError
+from fwdperm.judge.retirement import retires_on
+from fwdperm.rules.rule import LayerKind
+from fwdperm.rules.toml_file import read_config
+from fwdperm.serve.config import read_settings
 from fwdperm.serve.status import read_status
 from fwdperm.wire.shown import shown
 
@@ -35,7 +39,7 @@ class Finding:
     """One thing that was looked at.
 
     Attributes:
-        subject: `daemon`, an agent's name, `log`.
+        subject: `daemon`, an agent's name, `judge`, `log`.
         is_good: Whether it is as it must be; None for something that is only told.
         words: What was found, for people.
     """
@@ -66,6 +70,7 @@ def doctor_command(
     findings = [*_daemon(setting)]
     for name in (agent,) if agent else INSTALLED:
         findings += _agent(name, setting)
+    findings += judge_findings(setting.config)
     findings += _log(setting)
     if as_json:
         rows = [{"subject": one.subject, "good": one.is_good, "words": one.words} for one in findings]
@@ -165,6 +170,26 @@ def _codex_trust() -> Iterator[Finding]:
             words = f"{one.get('eventName')} is {one.get('trustStatus')}"
             remedy = "" if good else ", so Codex skips it; run `fwdperm install codex`"
             yield Finding("codex", is_good=good, words=words + remedy)
+
+
+def judge_findings(config: Path) -> Iterator[Finding]:
+    """Say what can be said of the judge without a call: a model that ends, a key that is not where it should be."""
+    if not config.exists():
+        return
+    found, problems = read_settings(read_config(config.read_bytes(), file=str(config), kind=LayerKind.USER))
+    for problem in problems:
+        if "`judge" in problem.message:
+            yield Finding("judge", is_good=False if problem.is_error else None, words=str(problem))
+    setup = found.judge
+    if setup is None:
+        return
+    yield Finding("judge", is_good=None, words=f"{setup.model} at {setup.base_url}; `fwdperm judge check` tries it")
+    ends = retires_on(setup.model)
+    if ends:
+        yield Finding("judge", is_good=None, words=f"the service stops offering {setup.model} on {ends}; name another")
+    if setup.key_env and not os.environ.get(setup.key_env):
+        words = f"`{setup.key_env}` is not set here; it must be in the daemon's environment"
+        yield Finding("judge", is_good=None, words=words)
 
 
 def _log(setting: Setting) -> Iterator[Finding]:

@@ -235,3 +235,22 @@ def test_a_row_that_cannot_be_read_ends_the_command(tmp_path: Path, line: str, s
 
 def test_a_missing_file_ends_the_command(tmp_path: Path) -> None:
     assert fwdperm("eval", str(tmp_path / "none.jsonl"), "--ablate").exit_code == 2
+
+
+# -- what doctor says without a call ---------------------------------------------------------------------------
+
+
+def test_doctor_tells_of_a_missing_key_an_ending_model_and_a_mistake(
+    tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fwdperm.cli.doctor import judge_findings  # noqa: PLC0415 - the only test that needs it
+
+    monkeypatch.setattr("fwdperm.cli.doctor.retires_on", lambda _: "May 1st")
+    configure(tmp_path, server, 'key_env = "NOT_SET_AT_ALL"\n')
+    said = [finding.words for finding in judge_findings(tmp_path / "config.toml")]
+    assert any("NOT_SET_AT_ALL" in words for words in said)
+    assert any("May 1st" in words for words in said)
+    assert server.requests == []
+    (tmp_path / "config.toml").write_text("[judge]\nmodle = 1\n", encoding="utf-8")
+    assert [finding.is_good for finding in judge_findings(tmp_path / "config.toml")] == [False]
+    assert list(judge_findings(tmp_path / "none.toml")) == []

@@ -315,3 +315,9 @@ def test_a_secret_reaches_neither_journal_nor_log(tmp_path: Path, capsys: pytest
     logged = capsys.readouterr().err
     assert "something.happened" in logged
     assert secret not in logged
+
+
+def test_the_sentence_an_agent_hears_stops_it_and_shows_no_other_way() -> None:
+    words = set(JUDGE_REJECTION.lower().replace(".", "").split())
+    assert "judge" in words
+    assert words.isdisjoint({"try", "instead", "alternative", "another", "retry", "user", "because"})
