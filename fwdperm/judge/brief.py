@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -35,6 +36,7 @@ CONTEXT_CHARS: Final = 8_000
 """Characters of the operator's own words."""
 ANSWER_TOKENS: Final = 700
 """Tokens an answer may take; a whole one has about 120, and some models think first."""
+_TAG: Final = re.compile(r"</?[a-z_]+>")
 _WITHHELD: Final = "(a line was withheld: it may hold a secret)"
 
 
@@ -188,11 +190,14 @@ def compose(matter: Matter, ground: Ground, *, nonce: str) -> Brief | Silence:
     """
     if not nonce.isalnum():
         raise ValueError("a nonce is letters and digits")
+    too_long = Silence(Code.TOO_LONG, f"the request is longer than {REQUEST_CHARS} characters, so no model was asked")
+    if _length(matter) > REQUEST_CHARS:
+        return too_long
     body, is_sure = _body(matter)
     if not is_sure:
         return Silence(Code.UNREDACTABLE, "the request may hold a secret, so no model was asked")
     if len(body) > REQUEST_CHARS:
-        return Silence(Code.TOO_LONG, f"the request is longer than {REQUEST_CHARS} characters, so no model was asked")
+        return too_long
     steady = (
         Section("instructions", INSTRUCTIONS, "1h"),
         Section("context", _context(ground), "1h"),
@@ -206,7 +211,10 @@ def compose(matter: Matter, ground: Ground, *, nonce: str) -> Brief | Silence:
 
 def write(value: Any) -> str:
     """Write a value as JSON: the one form in which untrusted text enters a brief. Sorted, ASCII, no angle brackets."""
-    text = json.dumps(value, sort_keys=True, ensure_ascii=True, indent=1)
+    return _bracketless(json.dumps(value, sort_keys=True, ensure_ascii=True, indent=1))
+
+
+def _bracketless(text: str) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
@@ -234,16 +242,25 @@ def _rules(ground: Ground) -> str:
 
 
 def _lines(text: str, *, oldest_first: bool = False) -> str:
-    """Redact a rendered section line by line; a line that may still hold a secret is withheld whole."""
+    """Redact a rendered section line by line; a line that may still hold a secret is withheld whole.
+
+    Only a line of its own can be a section's tag: a name or a value that imitates one stays text.
+    """
     made = []
-    for line in text.splitlines():
+    for line in text.split("\n"):
         found = redact(line)
-        made.append(found.text if found.is_sure else _WITHHELD)
+        safe = found.text if found.is_sure else _WITHHELD
+        made.append(safe if _TAG.fullmatch(safe) else _bracketless(safe))
     left = sum(map(len, made))
     at = 1 if oldest_first else -2
     while left > SECTION_CHARS and len(made) > 2:  # noqa: PLR2004 - its two fences
         left -= len(made.pop(at))
     return "\n".join(made)
+
+
+def _length(matter: Matter) -> int:
+    """Count characters before any work is done on them."""
+    return sum(map(len, (*matter.values, *(part.text for part in matter.parts), matter.message, matter.agent)))
 
 
 def _body(matter: Matter) -> tuple[str, bool]:

@@ -293,7 +293,9 @@ def _open_client(setup: JudgeSetup, env: Mapping[str, str]) -> Any:
     key = find_key(setup, env)
     import anthropic  # noqa: PLC0415 - a second or two, and 70 MB, only when a judge is needed
 
-    connections = anthropic.DefaultAsyncHttpxClient(timeout=setup.deadline_s, follow_redirects=False)
+    connections = anthropic.DefaultAsyncHttpxClient(
+        timeout=setup.deadline_s, follow_redirects=False, trust_env=not setup.is_on_this_machine
+    )
     with _CONSTRUCTING:
         # the constructor would add headers that a variable of the environment names
         outside = os.environ.pop(_HEADERS_FROM_OUTSIDE, None)

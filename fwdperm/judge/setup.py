@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlsplit
 
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 MODEL: Final = "claude-haiku-5-5"
 """The small model that is asked when none is named."""
 BASE_URL: Final = "https://api.anthropic.com"
@@ -69,6 +71,11 @@ class JudgeSetup:
     advises: bool = False
     has_schema: bool = True
     context: str = ""
+
+    @property
+    def is_on_this_machine(self) -> bool:
+        """Say whether the model runs here: then no proxy of the environment stands between."""
+        return urlsplit(self.base_url).hostname in LOOPBACK
 
     @property
     def needs_key(self) -> bool:

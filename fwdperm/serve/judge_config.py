@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 LONGEST_DEADLINE_S: Final = 300
 LONGEST_CONTEXT: Final = 8_000
-_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _PRICES: Final = ("input", "output", "cache_read", "cache_write")
 _OFF: Final = "until it is mended there is no judge"
 
@@ -100,7 +99,7 @@ class _Table:
         if made.key_command and made.key_env:
             self.complain("key_command", "`judge.key_command` and `judge.key_env` both name a key", "keep one of them")
         url = urlsplit(made.base_url)
-        if url.scheme == "http" and url.hostname not in _LOOPBACK:
+        if url.scheme == "http" and not made.is_on_this_machine:
             message = f"`judge.base_url` sends briefs and key unencrypted to `{url.hostname}`"
             self.complain("base_url", message, "use https unless that network is yours", severity=Severity.WARNING)
 

@@ -95,12 +95,14 @@ def test_a_well_formed_answer_is_a_verdict(server: ModelServer, act: Act) -> Non
 def test_key_and_address_come_from_the_configuration_alone(
     server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither address, key, headers nor profile of the environment reach the service."""
+    """Neither address, key, headers, profile nor, for a model on this machine, proxy of the environment count."""
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "from-outside")
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "from-outside")
     monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "X-Outside: yes")
     monkeypatch.setenv("ANTHROPIC_PROFILE", "outside")
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
     assert isinstance(ask(server), Verdict)
     assert keys_sent(server) == ["k-1"]
     assert "outside" not in str(server.headers)
