@@ -33,6 +33,12 @@ def serve_command(
     no_prompt: Annotated[bool, typer.Option("--no-prompt", help="Do not ask on this terminal.")] = False,
     standby: Annotated[bool, typer.Option("--standby", help="Wait until the present daemon ends, then serve.")] = False,
     several_uids: Annotated[bool, typer.Option("--several-uids", help="Children run as other users.")] = False,
+    shared: Annotated[
+        bool, typer.Option("--shared", help="Other hosts use the root and the state directory too.")
+    ] = False,
+    poll: Annotated[
+        bool, typer.Option("--poll", help="List the inboxes on time; for file systems without news of changes.")
+    ] = False,
     root: Root = None,
     config: Config = None,
     no_color: NoColor = False,
@@ -46,6 +52,7 @@ def serve_command(
     from fwdperm.serve.daemon import serve  # noqa: PLC0415 - the daemon is loaded by its own command only
     from fwdperm.serve.logs import configure  # noqa: PLC0415 - as above
     from fwdperm.serve.parts import Options, build  # noqa: PLC0415 - as above
+    from fwdperm.serve.tenure import remark_on  # noqa: PLC0415 - as above
 
     configure(-1 if quiet else verbose)
     setting = Setting.of(root, config)
@@ -61,6 +68,8 @@ def serve_command(
         has_colour=not no_color,
         standby=standby,
         several_uids=several_uids,
+        shared=shared,
+        polls=poll,
     )
     try:
         parts = build(options)
@@ -70,8 +79,10 @@ def serve_command(
         fail(str(error), Exit.CONFIG)
     except (EnvironmentFailure, ChildError) as error:
         fail(str(error), Exit.INTERNAL)
-    tell(f"fwdperm serves `{setting.root}`; stop it with Ctrl-C", quiet=quiet)
-    asyncio.run(serve(parts, once=once))
+    remark = remark_on(setting.root, setting.state, is_said=shared)
+    tell(*([remark] if remark else []), f"fwdperm serves `{setting.root}`; stop it with Ctrl-C", quiet=quiet)
+    if not asyncio.run(serve(parts, once=once)):
+        fail("another daemon took this root over and serves it now", Exit.INTERNAL)
 
 
 def run_command(

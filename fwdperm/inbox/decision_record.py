@@ -8,9 +8,8 @@ them publishes is what this record returns, and so one answer.
 
 from __future__ import annotations
 
-import contextlib
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from fwdperm.errors import EnvironmentFailure
 from fwdperm.inbox import files, reading
@@ -19,11 +18,44 @@ from fwdperm.inbox.protocol import AlreadyThere, Failed, Published
 from fwdperm.wire.ids import encode_session
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 _RECORD_BYTES: Final = 1 << 20
+_LOOKS: Final = 20
+"""Records looked at in one call of `sweep`: a network file system takes about 1 ms for each."""
+_NOW: Final = ".now"
+"""A file that tells the file system's time."""
 RECORD_KEPT_S: Final = 24 * 3600.0
 """Seconds a recorded decision is kept: longer than any request waits, or any owner is asleep."""
+
+
+class LastWord(Protocol):
+    """Whose answer to a request counts."""
+
+    def decide(self, inbox: str, stem: str, payload: bytes) -> bytes:
+        """Give the answer that counts: `payload`, or what another daemon decided before.
+
+        Raises:
+            EnvironmentFailure: That cannot be told; publish nothing.
+        """
+        ...
+
+    def sweep(self) -> int:
+        """Forget a few decisions of long ago; give how many. Never raises."""
+        ...
+
+
+class OwnWord:
+    """The last word of a daemon that a kernel's lock keeps alone: its own."""
+
+    def decide(self, inbox: str, stem: str, payload: bytes) -> bytes:  # noqa: ARG002 - see LastWord
+        """Give the payload. See LastWord."""
+        return payload
+
+    def sweep(self) -> int:
+        """Forget nothing. See LastWord."""
+        return 0
 
 
 class DecisionRecord:
@@ -31,10 +63,13 @@ class DecisionRecord:
 
     Args:
         state: The shared state directory.
+        is_owner: Says whether we own the root now; nothing is decided otherwise.
     """
 
-    def __init__(self, state: Path) -> None:
+    def __init__(self, state: Path, *, is_owner: Callable[[], bool] = lambda: True) -> None:
         self._state = os.fspath(state)
+        self._is_owner = is_owner
+        self._round = self._walk()
 
     def decide(self, inbox: str, stem: str, payload: bytes) -> bytes:
         """Record a decision, durably, unless one is recorded.
@@ -45,6 +80,8 @@ class DecisionRecord:
         Raises:
             EnvironmentFailure: Nothing could be recorded or read; publish nothing.
         """
+        if not self._is_owner():
+            raise EnvironmentFailure(f"cannot record the decision on `{stem}`: the lease on this root was lost")
         parts = ("decisions", encode_session(inbox))
         name = file_name(stem)
         try:
@@ -64,19 +101,36 @@ class DecisionRecord:
         return found.data
 
     def sweep(self) -> int:
-        """Remove decisions older than RECORD_KEPT_S by the file system's own clock. Returns how many went.
+        """Remove a few decisions older than RECORD_KEPT_S by the file system's own clock. Call it every second.
 
         The journal remembers a decided request for ever; this record matters only while another daemon may believe
-        that it owns the root. Never raises: what stays is removed another time.
+        that it owns the root.
+
+        Returns:
+            How many went. Never raises: what stays is removed another time.
         """
         removed = 0
-        with contextlib.suppress(OSError), files.directory(self._state, ("decisions",), create=files.PRIVATE) as above:
-            files.replace(".now", b"", at=above)
-            now = os.stat(".now", dir_fd=above).st_mtime
-            for inbox in os.listdir(above):  # noqa: PTH208 - a descriptor has no pathlib
-                with contextlib.suppress(OSError), files.directory(self._state, ("decisions", inbox)) as at:
-                    for name in os.listdir(at):  # noqa: PTH208 - as above
-                        status = reading.status_of(name, at=at)
-                        if status is not None and now - status.st_mtime > RECORD_KEPT_S:
-                            removed += files.remove(name, at=at)
+        try:
+            for _ in range(_LOOKS):
+                if (is_removed := next(self._round, None)) is None:
+                    self._round = self._walk()
+                    break
+                removed += is_removed
+        except OSError:
+            self._round = self._walk()
         return removed
+
+    def _walk(self) -> Iterator[bool]:
+        """Go round all records once, one at each step; say whether it went."""
+        with files.directory(self._state, ("decisions",), create=files.PRIVATE) as above:
+            files.replace(_NOW, b"", at=above)
+            now = os.stat(_NOW, dir_fd=above).st_mtime
+            inboxes = [name for name in os.listdir(above) if name != _NOW]  # noqa: PTH208 - a descriptor has no pathlib
+        for inbox in inboxes:
+            with files.directory(self._state, ("decisions", inbox)) as at:
+                names = os.listdir(at)  # noqa: PTH208 - as above
+            for name in names:
+                with files.directory(self._state, ("decisions", inbox)) as at:
+                    status = reading.status_of(name, at=at)
+                    is_old = status is not None and now - status.st_mtime > RECORD_KEPT_S
+                    yield is_old and files.remove(name, at=at)

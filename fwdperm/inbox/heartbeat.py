@@ -145,15 +145,19 @@ class Heart:
         self._thread = threading.Thread(target=self._run, name="fwdperm-heart", daemon=True)
         self._thread.start()
 
-    def close(self) -> None:
-        """End the thread and withdraw every heartbeat. A second call does nothing."""
+    def close(self, *, withdraws: bool = True) -> None:
+        """End the thread and withdraw every heartbeat. A second call does nothing.
+
+        Args:
+            withdraws: False leaves the files to the daemon that serves now.
+        """
         self._is_closing = True
         self._wake.set()
         if self._thread is not None:
             self._thread.join()
             self._thread = None
         with self._lock:
-            self._leaving |= set(self._heads)
+            self._leaving |= set(self._heads) if withdraws else set()
             self._heads.clear()
         self._withdraw_leaving()
         self.pulse = Pulse(is_beating=False, problem="closed")

@@ -52,6 +52,7 @@ class InboxTree:
         root: The inbox root. Links in this path are the operator's; below it none is followed.
         several_uids: Children run as other users of the root's group: foreign owners are read, directories are
             2770 and files 0640. Otherwise everything is private, and another user's file is refused.
+        believes_times: An unchanged directory time means an unchanged directory; None asks the mount table.
         now_ns: The wall clock, epoch nanoseconds.
         clock: A clock that only goes forward, seconds.
     """
@@ -61,6 +62,7 @@ class InboxTree:
         root: Path,
         *,
         several_uids: bool = False,
+        believes_times: bool | None = None,
         now_ns: Callable[[], int] = time.time_ns,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -72,7 +74,7 @@ class InboxTree:
         self._owner = None if several_uids else os.geteuid()
         self._now_ns = now_ns
         self._clock = clock
-        self._times_are_live = not is_shared(file_system_type(root))
+        self._times_are_live = not is_shared(file_system_type(root)) if believes_times is None else believes_times
         self._shelves: dict[str, Shelf] = {}
         self._behind: dict[str, None] = {}
         self._sessions: dict[str, str | None] = {}

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from fwdperm.inbox.doorbell import open_doorbell
+from fwdperm.inbox.doorbell import Mode, open_doorbell
 from fwdperm.settings import SWEEP_S
 
 if TYPE_CHECKING:
@@ -107,6 +107,8 @@ class Daemon:
     def _turn(self) -> None:
         """One wake-up: list, read, decide, record, publish. A failure of one part never stops the next turn."""
         self._is_scheduled = False
+        if not self._parts.tenure.lease.is_held():
+            return  # nothing is decided or published; the next tick rings for everything
         dirty, self._dirty = self._dirty, set()
         everything, self._everything = self._everything, False
         parts = self._parts
@@ -137,14 +139,21 @@ class Daemon:
         self._timer = self._loop.call_later(SWEEP_S, self._tick)
         self._ticks += 1
         parts = self._parts
+        if not parts.tenure.lease.renew():
+            log.error("lease.lost", reason="another daemon serves this root")
+            parts.is_superseded = True
+            self.stop("another daemon serves this root")
+            return
         try:
             self._check_doorbell()
             if parts.rulebook.reload():
                 parts.desk.reconsider()
                 parts.consultant.reload()
-            parts.desk.retry()
-            if self._ticks % _UNREAD_EVERY == 1:
-                parts.desk.sweep_unread()
+            if parts.tenure.lease.is_held():
+                parts.desk.retry()
+                if self._ticks % _UNREAD_EVERY == 1:
+                    parts.desk.sweep_unread()
+                parts.tenure.last_word.sweep()
             parts.serve_sessions()
             parts.heart.tick()
             parts.tell_rules()
@@ -174,16 +183,22 @@ class Daemon:
         self._parts.close()
 
 
-async def serve(parts: Parts, *, once: bool = False) -> None:
-    """Serve until SIGTERM or SIGINT, or with `once` until nothing waits."""
+async def serve(parts: Parts, *, once: bool = False) -> bool:
+    """Serve until SIGTERM or SIGINT, or with `once` until nothing waits.
+
+    Returns:
+        False when another daemon took the root over meanwhile.
+    """
     _raise_descriptor_limit()
     gc.freeze()  # what is loaded by now stays: walking through it again and again would hold requests up for 20 ms
     loop = asyncio.get_running_loop()
     daemon = Daemon(parts, loop=loop, once=once)
     try:
-        await daemon.run(lambda ring: open_doorbell(parts.transport, loop, ring))
+        mode = Mode.POLLING if parts.options.polls or parts.options.shared else None
+        await daemon.run(lambda ring: open_doorbell(parts.transport, loop, ring, mode=mode))
     finally:
         await parts.consultant.aclose()
+    return not parts.is_superseded
 
 
 def _raise_descriptor_limit() -> None:

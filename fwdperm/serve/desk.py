@@ -8,14 +8,13 @@ One owner, one thread. Nothing becomes visible before `flush`.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol, assert_never
 
 import structlog
 
 from fwdperm.decide import AskHuman, AskJudge, Decided, after_human, after_judge, begin, nobody, spare_judge
-from fwdperm.errors import ChildError, EnvironmentFailure
+from fwdperm.errors import ChildError
 from fwdperm.inbox.protocol import Mail, Refused
 from fwdperm.journal import record
 from fwdperm.judge.limits import Rejections
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from fwdperm.decide import Standing
     from fwdperm.inbox.decision_record import LastWord
     from fwdperm.inbox.protocol import Letter, Transport
-    from fwdperm.inbox.protocol import Outcome as Publication
     from fwdperm.journal.log import Journal
     from fwdperm.judge.verdict import Opinion
     from fwdperm.seat.queue import Outcome as Answered
@@ -157,7 +155,6 @@ class Desk:
         self._transport = transport
         self._journal = journal
         self._ledger = ledger
-        self._last_word = last_word
         self._rules = rules
         self._sessions = sessions
         self._teaching = teaching
@@ -168,7 +165,7 @@ class Desk:
         self._consult = consult
         self._is_attended = is_attended
         self._unfinished: dict[Key, tuple[Mail, float, str]] = {}
-        self._outbox = Outbox(transport=transport, journal=journal, ledger=ledger, clock=clock)
+        self._outbox = Outbox(transport=transport, journal=journal, ledger=ledger, last_word=last_word, clock=clock)
         self._fresh: list[Key] = []
         self._consulting: list[Key] = []
         self._rejections = Rejections()

@@ -7,11 +7,13 @@ Nothing is published whose record is not durable, except denials during an outag
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, assert_never
 
 import structlog
 
+from fwdperm.errors import EnvironmentFailure
 from fwdperm.inbox.protocol import AlreadyThere, Failed, Published
 from fwdperm.journal import record
 from fwdperm.journal.log import JournalFailed
@@ -21,7 +23,9 @@ from fwdperm.wire.decision import Code, Decision, Outcome, Stage
 from fwdperm.wire.response import encode, response_to
 
 if TYPE_CHECKING:
+    from fwdperm.inbox.decision_record import LastWord
     from fwdperm.inbox.protocol import Letter, Transport
+    from fwdperm.inbox.protocol import Outcome as Publication
     from fwdperm.journal.log import Journal
     from fwdperm.serve.clock import Clock
     from fwdperm.serve.ledger import Ledger, Undelivered
@@ -88,14 +92,18 @@ class Outbox:
         transport: Where answers go out.
         journal: Where everything is recorded first.
         ledger: What was ever decided.
+        last_word: Whose answer counts where two daemons believed that they own the root.
         clock: Both clocks.
     """
 
-    def __init__(self, *, transport: Transport, journal: Journal, ledger: Ledger, clock: Clock) -> None:
+    def __init__(
+        self, *, transport: Transport, journal: Journal, ledger: Ledger, last_word: LastWord, clock: Clock
+    ) -> None:
         self.counts = Counts()
         self._transport = transport
         self._journal = journal
         self._ledger = ledger
+        self._last_word = last_word
         self._clock = clock
         self._waiting: list[Outgoing] = []
         self._unrecorded: list[Outgoing] = []
@@ -121,7 +129,7 @@ class Outbox:
 
     def repeat(self, letter: Letter, recorded: Undelivered) -> None:
         """Publish a recorded answer again: a crash left its request lying."""
-        outcome = self._transport.respond(letter.inbox, letter.stem, encode(dict(recorded.response)))
+        outcome = self._respond((letter.inbox, letter.stem), encode(dict(recorded.response)))
         if not isinstance(outcome, Failed):
             self._delivered(letter)
 
@@ -196,7 +204,9 @@ class Outbox:
         if not one.to_child:
             self._delivered(one.arrival.letter)
             return
-        outcome = self._transport.respond(inbox, request_id, encode(one.answer))
+        is_replay = one.decision.code is Code.REPLAYED  # the answer on record under its id is not for these bytes
+        payload = encode(one.answer)
+        outcome = self._transport.respond(*key, payload) if is_replay else self._respond(key, payload)
         match outcome:
             case Published() | AlreadyThere():
                 self._unread[key] = one.arrival.deadline + UNCONSUMED_S
@@ -208,6 +218,19 @@ class Outbox:
                 self._unpublished.append(one)
             case _:
                 assert_never(outcome)
+
+    def _respond(self, key: Key, payload: bytes) -> Publication:
+        """Publish an answer, or the one that another daemon decided before; the journal says so then."""
+        try:
+            counts = self._last_word.decide(*key, payload)
+        except EnvironmentFailure as failure:
+            return Failed(str(failure))
+        if counts != payload:
+            is_approved = json.loads(counts).get("approved") is True
+            log.error("decision.overruled", inbox=key[0], request=key[1], approved=is_approved)
+            outcome = Outcome.APPROVED if is_approved else Outcome.DENIED
+            self._journal.append(record.Overruled(inbox=key[0], id=key[1], outcome=outcome, answer=counts.decode()))
+        return self._transport.respond(*key, counts)
 
     def _delivered(self, letter: Letter) -> None:
         key = (letter.inbox, letter.stem)

@@ -15,8 +15,6 @@ import structlog
 import fwdperm
 from fwdperm.errors import ChildError, EnvironmentFailure, OperatorError
 from fwdperm.inbox.heartbeat import Heart, visible_pid
-from fwdperm.inbox.lease import take_lease
-from fwdperm.inbox.mounts import file_system_type, is_shared
 from fwdperm.inbox.tree import InboxTree
 from fwdperm.journal import record
 from fwdperm.journal.log import Journal, JournalFailed
@@ -36,12 +34,12 @@ from fwdperm.serve.recall import SnapshotFile
 from fwdperm.serve.sessions import Sessions
 from fwdperm.serve.status import ELSEWHERE, SessionStatus, Status, StatusFile
 from fwdperm.serve.teaching import Teaching
+from fwdperm.serve.tenure import Tenure, lies_shared, take_tenure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from fwdperm.inbox.lease import FlockLease
     from fwdperm.serve.rulebook import Rulebook
 
 log = structlog.get_logger("fwdperm.serve")
@@ -61,6 +59,8 @@ class Options:
         has_colour: Whether colour may be used there.
         standby: Wait for another daemon to end instead of giving up.
         several_uids: Children run as other users of the root's group.
+        shared: Root and state are used from other machines too, whatever the mount table says.
+        polls: List the inboxes on time, and believe neither events nor directory times.
     """
 
     root: Path
@@ -72,6 +72,8 @@ class Options:
     has_colour: bool = True
     standby: bool = False
     several_uids: bool = False
+    shared: bool = False
+    polls: bool = False
 
 
 @dataclass(slots=True)
@@ -79,7 +81,7 @@ class Parts:
     """The parts of one daemon."""
 
     options: Options
-    lease: FlockLease
+    tenure: Tenure
     journal: Journal
     transport: InboxTree
     sessions: Sessions
@@ -98,6 +100,7 @@ class Parts:
     doorbell_mode: str = ""
     doorbell_is_alive: bool = True
     trouble: str = ""
+    is_superseded: bool = False
     _served: set[str] = field(default_factory=set)
     _elsewhere: frozenset[str] = frozenset()
     _drawn: tuple[object, tuple[SessionStatus, ...]] = (None, ())
@@ -109,8 +112,8 @@ class Parts:
             return self.journal.problem or "the journal cannot be written"
         if not self.doorbell_is_alive:
             return "no news arrives from the file system"
-        if not self.lease.is_held():
-            return "the lock was taken away"
+        if not self.tenure.lease.is_held():
+            return "this daemon's right to serve the root was taken away, or cannot be renewed"
         return self.trouble or "serving"
 
     def serve_sessions(self) -> None:
@@ -193,19 +196,25 @@ class Parts:
         return self.sessions.state(session) or ("inbox" if session in self._served else "claimed")
 
     def close(self) -> None:
-        """Stop in order: heartbeats first, the journal and the lock last."""
-        self.heart.close()
+        """Stop in order: heartbeats first, the journal and the lock last. What a successor owns is left alone."""
+        self.heart.close(withdraws=not self.is_superseded)
         self.consultant.detach()
         self.interfaces.detach()
-        self.status.remove()
-        self.shelf.clear()
+        if self.is_superseded:
+            self.journal.abandon()
+        else:
+            self.status.remove()
+            self.shelf.clear()
+            self._close_journal()
+        self.transport.close()
+        self.tenure.lease.close()
+
+    def _close_journal(self) -> None:
         try:
             self.journal.append(record.Stopped(reason="stopped"))
             self.journal.close()
         except JournalFailed as failure:
             log.error("journal.failed", reason=str(failure))  # noqa: TRY400 - the reason is all there is to know
-        self.transport.close()
-        self.lease.close()
 
 
 def build(options: Options) -> Parts:
@@ -226,16 +235,23 @@ def build(options: Options) -> Parts:
             raise OperatorError(str(problem), remedy="nothing is served until it is mended; `fwdperm check` has more")
     _make_private(options.root, several_uids=options.several_uids)
     _make_private(options.state)
-    lease = take_lease(options.state, standby=options.standby)
+    is_shared = options.shared or lies_shared(options.state)
+    tenure = take_tenure(options.state, is_shared=is_shared, standby=options.standby)
     with contextlib.ExitStack() as undo:
-        undo.callback(lease.close)
+        undo.callback(tenure.lease.close)
         memory = Memory(sessions, clock=clock)
-        journal = Journal.open(options.state / "journal", clock=clock.wall_ms, folds=memory.folds, redact=redacted_text)
+        journal = Journal.open(
+            options.state / "journal",
+            clock=clock.wall_ms,
+            folds=memory.folds,
+            redact=redacted_text,
+            may_write=tenure.may_write,
+        )
         undo.callback(journal.close)
         rulebook.memory = memory
         for edge in journal.state.sessions.values():
             sessions.claim(edge.session, edge.parent, agent=edge.agent)
-        parts = _assemble(options, clock, sessions, rulebook, memory=memory, journal=journal, lease=lease)
+        parts = _assemble(options, clock, sessions, rulebook, memory=memory, journal=journal, tenure=tenure)
         undo.pop_all()
     return parts
 
@@ -248,9 +264,12 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
     *,
     memory: Memory,
     journal: Journal,
-    lease: FlockLease,
+    tenure: Tenure,
 ) -> Parts:
-    transport = InboxTree(options.root, several_uids=options.several_uids)
+    is_shared = options.shared or lies_shared(options.root)
+    transport = InboxTree(
+        options.root, several_uids=options.several_uids, believes_times=not (options.polls or is_shared)
+    )
     for session in options.sessions:
         transport.ensure(session)
     queue = SeatQueue()
@@ -265,6 +284,7 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
         transport=transport,
         journal=journal,
         ledger=Ledger(journal.state),
+        last_word=tenure.last_word,
         rules=rulebook,
         sessions=sessions,
         teaching=teaching,
@@ -275,11 +295,10 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
         consult=consultant.consult,
         is_attended=interfaces.is_attended,
     )
-    shared = is_shared(file_system_type(options.root))
-    heart = Heart(transport, is_healthy=lambda: parts.health == "serving", pid=visible_pid(shared=shared))
+    heart = Heart(transport, is_healthy=lambda: parts.health == "serving", pid=visible_pid(shared=is_shared))
     parts = Parts(
         options=options,
-        lease=lease,
+        tenure=tenure,
         journal=journal,
         transport=transport,
         sessions=sessions,

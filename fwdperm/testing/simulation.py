@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from fwdperm.decide import Standing
 from fwdperm.guard import Surroundings
+from fwdperm.inbox.decision_record import OwnWord
 from fwdperm.inbox.protocol import AlreadyThere, Failed, Identity, Mail, Published, Unread
 from fwdperm.journal.log import Journal
 from fwdperm.judge.verdict import Silence
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from fwdperm.decide import AskJudge, SessionRules
+    from fwdperm.inbox.decision_record import LastWord
     from fwdperm.inbox.protocol import Letter, Outcome
     from fwdperm.judge.verdict import Opinion
     from fwdperm.rules.layer import Layer
@@ -272,6 +274,9 @@ class Simulation:
         limits: How long requests wait.
         clock: The clock; a new one when left out.
         transport: The transport; a new one when left out (give the old one after a simulated crash).
+        workspace: The directory the operator vouches for.
+        attended: Whether an interface is attached.
+        last_word: Whose answer counts; its own when left out.
     """
 
     def __init__(  # noqa: PLR0913 - a simulation states its whole world
@@ -287,6 +292,7 @@ class Simulation:
         transport: MemoryTransport | None = None,
         workspace: str = "/w",
         attended: bool = True,
+        last_word: LastWord | None = None,
     ) -> None:
         self.clock = clock or FakeClock()
         self.transport = transport or MemoryTransport(self.clock)
@@ -316,6 +322,7 @@ class Simulation:
             transport=self.transport,
             journal=self.journal,
             ledger=self.ledger,
+            last_word=last_word or OwnWord(),
             rules=self.rules,
             sessions=self.sessions,
             teaching=self.teaching,

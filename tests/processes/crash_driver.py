@@ -30,6 +30,7 @@ def around(owner: Any, name: str, *, before: str, after: str, when: Any = lambda
 
 
 def main() -> None:
+    from fwdperm.inbox.decision_record import DecisionRecord  # noqa: PLC0415 - as the others
     from fwdperm.inbox.tree import InboxTree  # noqa: PLC0415 - after the point is read
     from fwdperm.journal.log import Journal  # noqa: PLC0415 - as above
 
@@ -37,6 +38,7 @@ def main() -> None:
         return any(b'"kind":"decided"' in pending.raw for pending in journal._waiting)
 
     around(Journal, "commit", before="before the record", after="after the record", when=decides)
+    around(DecisionRecord, "decide", before="before the last word", after="after the last word")
     around(InboxTree, "respond", before="before publishing", after="after publishing")
     around(InboxTree, "remove_request", before="before removing", after="after removing")
     from fwdperm.__main__ import main as run  # noqa: PLC0415 - after the wrapping
