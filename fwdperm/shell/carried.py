@@ -173,7 +173,8 @@ def _read_options(words: list[Word], row: Wrapper, *, options: _Options) -> None
         word = words[options.at]
         text = word.text
         if not word.known or not text.startswith("-"):
-            if row.assigns and ASSIGNMENT.match(text) and _is_one_word(word):
+            if row.assigns and ASSIGNMENT.match(text):
+                options.unknown = options.unknown or not _is_one_word(word)
                 options.at += 1
                 continue
             return

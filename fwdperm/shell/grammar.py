@@ -77,7 +77,13 @@ def parse_code(text: str) -> Trees:
             part, root = _respelled(part, root)
         roots.append((root, Source(part.data)))
         seen = all(_is_text(root, start, end) for start, end in part.masks)
-        if root.has_error or not seen or _faults(root, part.data) or _drops(root, part.data):
+        if (
+            root.has_error
+            or not seen
+            or _faults(root, part.data)
+            or _drops(root, part.data)
+            or _strays(root, part.data)
+        ):
             return Trees(tuple(roots), opaque or SYNTAX)
     return Trees(tuple(roots), opaque)
 
@@ -124,6 +130,27 @@ def _drops(root: Node, data: bytes) -> bool:
             return True
         last = max(last, node.end_byte)
     return bool(_GAP.sub(b"", data[last:]))
+
+
+def _strays(root: Node, data: bytes) -> bool:
+    """Say whether the grammar has a here-document begin elsewhere than on the line after it was announced."""
+    if b"<<" not in data:
+        return False
+    stack, last = [root], -1
+    while stack:
+        node = stack.pop()
+        if node.type != "heredoc_redirect":
+            stack.extend(reversed(node.children))
+            continue
+        start = next((child for child in node.children if child.type == "heredoc_start"), None)
+        body = next((child for child in node.children if child.type in ("heredoc_body", "heredoc_end")), None)
+        if start is not None and body is not None and start.start_point[0] != last:
+            last = start.start_point[0]
+            between = data[start.end_byte : body.start_byte]
+            if between.count(b"\n") - between.count(b"\\\n") > 1:
+                return True
+        stack.extend(reversed(node.children))
+    return False
 
 
 def _mended(data: bytes) -> bytes:

@@ -122,10 +122,14 @@ def _replace_substitutions(text: str, opening: str, closing: str, print_of: Call
 def _end_of(text: str, start: int, closing: str) -> int:
     if closing == "`":
         return text.find("`", start)
-    depth, quote = 1, ""
+    depth, quote, is_escaped = 1, "", False
     for at in range(start, min(len(text), start + _LONGEST)):
         char = text[at]
-        if quote:
+        if is_escaped:
+            is_escaped = False
+        elif char == "\\" and (quote != "'" or text.find("$'", start, at) >= 0):
+            is_escaped = True
+        elif quote:
             quote = "" if char == quote else quote
         elif char in "'\"":
             quote = char
@@ -144,8 +148,10 @@ def feeder(line: Line, index: int) -> int:
     A wrapped command reads what its wrapper is given. A pipe never joins a command with what contains it.
     """
     commands = line.commands
-    while commands[index].wrapped_by and commands[index].carrier >= 0 and commands[index].stands != "here-document":
-        index = commands[index].carrier
+    while (one := commands[index]).wrapped_by and one.carrier >= 0 and one.stands != "here-document":
+        if one.fed_by >= 0 and commands[one.fed_by].carrier == one.carrier:
+            break
+        index = one.carrier
     command = commands[index]
     at = command.fed_by
     if at >= 0 and commands[at].carrier != command.carrier:

@@ -10,13 +10,14 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.settings import VALUE_CHARS
-from fwdperm.shell.carried import UNKNOWN_CODE, Carried, Unwrapped, unwrap, why_filled
-from fwdperm.shell.command import Command, Stands, Word
+from fwdperm.shell.carried import ASSIGNMENT, UNKNOWN_CODE, Carried, Unwrapped, unwrap, why_filled
+from fwdperm.shell.command import Command, Redirect, Stands, Word
 from fwdperm.shell.evaluated import EVALUATORS, evaluated_code, prompt_code
-from fwdperm.shell.grammar import parse_code
+from fwdperm.shell.grammar import SYNTAX, parse_code
 from fwdperm.shell.place import SAME_SHELL, Place, Scope, change_directory, joined
 from fwdperm.shell.redirects import EMPTY_TAIL, NOTHING_FOUND, Found, Heredoc, Tail, read_tail
-from fwdperm.shell.source import substitutions
+from fwdperm.shell.source import substitutions, unseen
+from fwdperm.shell.words import read_word
 from fwdperm.shell.wrappers import RESERVED, RESERVED_HEADS, STDIN
 
 if TYPE_CHECKING:
@@ -91,7 +92,8 @@ class Recorder(ABC):
         steps: list[tuple[Callable[..., None], object, Place]] = []
         inner = place._replace(carrier=index, tail=EMPTY_TAIL, wrapped_by="", mark="", appended=False)
         for node in nodes:
-            for found in substitutions(node, place.source):
+            seen = substitutions(node, place.source)
+            for found in (*seen, *unseen(node, place.source, seen, heredoc=node.type == "heredoc_body")):
                 if isinstance(found, str):
                     steps.append((self.code, Carried(code=found), inner._replace(stands=Stands.SUBSTITUTION)))
                 else:
@@ -134,7 +136,7 @@ class Recorder(ABC):
                 words = words + more
                 raw = " ".join([raw, *(word.raw for word in more)])
         if not prefixes and place.wrapped_by in _RESERVING:
-            words = _without_reserved(words)
+            words, prefixes = self._reserved(words)
         if not (words or prefixes or found.redirects):
             return len(self.commands) - 1 if place.carrier < 0 else place.carrier
         index = len(self.commands)
@@ -159,16 +161,31 @@ class Recorder(ABC):
                 wrapped is not None and wrapped.harmless and not opaque,
             )
         )
-        if tail.nodes:
-            self._follow_tail(found, place, index)
-        if words:
-            change_directory(words, place)
-        self._evaluate(words, prefixes, place, index=index)
+        self._follow(words, prefixes, found, place, index)
         if wrapped is not None:
             self._carry(wrapped.carried, place, index=index, label=wrapped.label)
         if stdin:
             self._carry([Carried(code=stdin)], place, index=index, label=words[0].text, stands=Stands.HEREDOC)
         return index
+
+    def _reserved(self, words: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[tuple[str, Word], ...]]:
+        """Drop reserved words; a function whose head the grammar took for a command has a body that it tore apart."""
+        words, prefixes = _without_reserved(words)
+        if words and words[0].raw in RESERVED_HEADS:
+            if words[0].raw == "function":
+                self.opaque = self.opaque or SYNTAX
+            words = ()
+        return words, prefixes
+
+    def _follow(
+        self, words: tuple[Word, ...], prefixes: tuple[tuple[str, Word], ...], found: Found, place: Place, index: int
+    ) -> None:
+        """Follow what the command at `index` changes, and what its words and redirections hold."""
+        if found is not NOTHING_FOUND:
+            self._follow_tail(found, place, index)
+        if words:
+            change_directory(words, place)
+        self._evaluate(words, prefixes, place, index=index)
 
     def _evaluate(
         self, words: Sequence[Word], prefixes: Sequence[tuple[str, Word]], place: Place, *, index: int
@@ -185,8 +202,6 @@ class Recorder(ABC):
         self.descend(found.deeper, place, index)
         if found.heredoc is not None:
             self.heredocs[index] = found.heredoc
-            if found.heredoc.codes:
-                self.embedded(found.heredoc.codes, place._replace(carrier=index))
 
     def _carry(
         self, carried: Sequence[Carried], place: Place, *, index: int, label: str, stands: Stands = Stands.WRAPPER
@@ -214,11 +229,16 @@ class Recorder(ABC):
 
     def _stdin(self, found: Found, place: Place) -> tuple[str, str]:
         """Find the program that a shell reads from its standard input: (text, why it is not known)."""
-        for redirect in reversed(found.redirects):
+        redirects, heredoc = found.redirects, found.heredoc
+        at = place.carrier
+        while not _feeds(redirects) and place.wrapped_by and at >= 0 and self.commands[at].words:
+            redirects, heredoc = self.commands[at].redirects, self.heredocs.get(at)
+            at = self.commands[at].carrier if self.commands[at].wrapped_by else -1
+        for redirect in reversed(redirects):
             if redirect.operator == "<<<":
                 return redirect.target.text, "" if redirect.target.known else UNKNOWN_CODE
-            if redirect.operator.startswith("<<") and found.heredoc is not None:
-                return found.heredoc.text, "" if found.heredoc.known else UNKNOWN_CODE
+            if redirect.operator.startswith("<<") and heredoc is not None:
+                return heredoc.text, "" if heredoc.known else UNKNOWN_CODE
             if redirect.operator == "<":
                 return "", "" if redirect.reads and redirect.target.known else STDIN
         feeder = place.pipe.index if place.pipe is not None else -1
@@ -231,6 +251,10 @@ class Recorder(ABC):
         if command.base == "echo" and all(word.known for word in command.words):
             return " ".join(command.argv[1:]), STDIN
         return "", STDIN
+
+
+def _feeds(redirects: Sequence[Redirect]) -> bool:
+    return any(one.operator.startswith("<") and not one.operator.endswith("&-") for one in redirects)
 
 
 def _look_inside(words: tuple[Word, ...], place: Place) -> tuple[str, Unwrapped | None]:
@@ -246,10 +270,14 @@ def _look_inside(words: tuple[Word, ...], place: Place) -> tuple[str, Unwrapped 
     return opaque, wrapped
 
 
-def _without_reserved(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """Drop reserved words before a command: the grammar takes some for programs."""
+def _without_reserved(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[tuple[str, Word], ...]]:
+    """Drop reserved words before a command, and take the variables behind them: the grammar takes some for programs."""
     at = 0
     while at < len(words) and words[at].raw in RESERVED and words[at].raw not in ("time", "coproc"):
         at += 1
-    words = words[at:] if at else words
-    return () if words and words[0].raw in RESERVED_HEADS else words
+    prefixes: list[tuple[str, Word]] = []
+    while at and at < len(words) and ASSIGNMENT.match(words[at].raw):
+        name, _, value = words[at].raw.partition("=")
+        prefixes.append((name.rstrip("+"), read_word(value)))
+        at += 1
+    return words[at:] if at else words, tuple(prefixes)

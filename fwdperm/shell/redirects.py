@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fwdperm.shell.command import Redirect, Word
 from fwdperm.shell.source import WORD_TYPES, Source, needs_descent
-from fwdperm.shell.words import embedded_code, read_word, unescape_heredoc
+from fwdperm.shell.words import read_word, unescape_heredoc
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -37,12 +37,10 @@ class Heredoc(NamedTuple):
     Attributes:
         text: What the command reads, as far as it is known.
         known: False when something is expanded in it.
-        codes: Code in it that the grammar left as text.
     """
 
     text: str
     known: bool
-    codes: tuple[str, ...] = ()
 
 
 class Found(NamedTuple):
@@ -126,5 +124,4 @@ def _heredoc(body: Node | None, start: str, source: Source) -> Heredoc:
     text = "" if body is None else source.cut(body.start_byte, body.end_byte)
     if _is_quoted(start):
         return Heredoc(text, known=True)
-    codes = embedded_code(text, backticks_only=True) if "`" in text else ()
-    return Heredoc(unescape_heredoc(text), known=not _UNKNOWN_TEXT.search(text), codes=tuple(codes))
+    return Heredoc(unescape_heredoc(text), known=not _UNKNOWN_TEXT.search(text))

@@ -4,7 +4,8 @@ Lives here: `respell`, for text that the parser gives up on though a shell would
 (`grammar.py`).
 
 Only what changes neither a command nor a word is rewritten: the separator behind a here-document's redirection, a
-descriptor that is named (`{log}>file`), a descriptor that is closed in front of a command (`0<&- cat`).
+descriptor that is named (`{log}>file`), a descriptor that is closed in front of a command (`0<&- cat`), a file that is
+opened for both (`<>file`, as `<file >>file`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ _TOKEN: Final = re.compile(
     rb"""(?P<text>\\. | \$?'[^']*' | "(?:[^"\\$`]|\\.|\$(?![({]))*" | (?:(?<=[\s;&|()])|^)\#[^\n]*)
     | (?P<maze>["`]) | (?P<here><<<) | <<-?[ \t]*(?P<quote>['"\\]?)(?P<end>[A-Za-z0-9_.-]+)(?P=quote)?
     | (?P<line>\n) | (?P<named>(?:(?<=[\s;&|()])|^)\{[A-Za-z_]\w*\}(?=[<>]))
+    | (?P<both>\d*<>[ \t]*(?P<file>(?!/dev/(?:tcp|udp)/)(?:[^\s'"\\;&|()<>$`\#]|\\.|'[^']*'|"(?:[^"\\$`]|\\.)*")+))
     | (?P<closed>(?:(?<=[\s;&|()])|^)\d*[<>]&-(?=[ \t])) | (?P<dup>[<>]&|&>|[|]&|&&|;[;&]+) | (?P<part>[;&])""",
     re.VERBOSE | re.DOTALL,
 )
@@ -48,6 +50,8 @@ def respell(data: bytes) -> bytes:
                 ends.clear()
             case "named":
                 instead = b"9"
+            case "both":
+                instead = b"<" + found["file"] + b" >>" + found["file"]
             case "closed":
                 instead = b" "
             case "part" if ends:

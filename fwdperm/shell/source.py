@@ -1,13 +1,13 @@
 """Source text behind a syntax tree, and the search for substitutions in it.
 
-Lives here: `Source`, `substitutions`. Never here: what a node means (`walk.py`).
+Lives here: `Source`, `substitutions`, `unseen`. Never here: what a node means (`walk.py`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.shell.words import embedded_code
+from fwdperm.shell.words import code_of, embedded_code, substitution_texts
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -60,6 +60,23 @@ class Source:
 def needs_descent(text: str) -> bool:
     """Say whether a substitution may stand in this text."""
     return "`" in text or ("(" in text and ("$" in text or "<(" in text or ">(" in text)) or "${" in text
+
+
+def unseen(node: Node, source: Source, seen: list[Node | str], *, heredoc: bool = False) -> list[str]:
+    """Find code of substitutions that the tree has elsewhere, or nowhere, by the quotes of the text alone.
+
+    Args:
+        node: A word, or the body of a here-document.
+        source: The text behind it.
+        seen: What the tree has: from `substitutions`.
+        heredoc: True for a here-document.
+
+    Returns:
+        The code of each; nearly always none. A `case` in it is left to the tree: its brackets do not pair.
+    """
+    texts = {one if isinstance(one, str) else source.cut(one.start_byte, one.end_byte) for one in seen}
+    found = substitution_texts(source.cut(node.start_byte, node.end_byte), heredoc=heredoc)
+    return [code_of(one) for one in found if one not in texts and code_of(one) not in texts and "case" not in one]
 
 
 def substitutions(node: Node, source: Source) -> list[Node | str]:

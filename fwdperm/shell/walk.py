@@ -120,6 +120,11 @@ class _Walker(Recorder):
         if "$(" in text or "`" in text:
             self.embedded(embedded_code(text), place)
 
+    def word(self, node: Node, place: Place) -> None:
+        """Visit what a word substitutes that belongs to no simple command: of `case`, `for`, `[[`."""
+        if needs_descent(place.source.cut(node.start_byte, node.end_byte)):
+            self.descend([node], place, place.carrier)
+
     def _settle_tail(self, place: Place) -> Place:
         """Record redirections of a compound command as a command without words."""
         self.record((), (), place, raw="", tail=place.tail)
@@ -183,6 +188,9 @@ class _Walker(Recorder):
         elif text.startswith("$`"):
             self.code(Carried(code=unescape_backticks(text[2:-1])), inner)
         else:
+            redirects = tuple(child for child in node.children if child.type in _REDIRECTS)
+            if redirects:
+                self.record((), (), inner, raw="", tail=Tail(redirects))
             self.inside(node, inner)
 
     def list(self, node: Node, place: Place) -> None:
@@ -332,6 +340,9 @@ _HANDLERS: Final[dict[str, Callable[[_Walker, Node, Place], None]]] = {
     "compound_statement": _Walker.group,
     "command_substitution": _Walker.substitution,
     "process_substitution": _Walker.substitution,
+    "string": _Walker.word,
+    "concatenation": _Walker.word,
+    "expansion": _Walker.word,
     "if_statement": _Walker.body,
     "while_statement": _Walker.body,
     "for_statement": _Walker.body,

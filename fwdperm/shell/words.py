@@ -78,6 +78,62 @@ def embedded_code(text: str, *, backticks_only: bool = False) -> list[str]:
     return found
 
 
+def substitution_texts(text: str, *, heredoc: bool = False, arithmetic: bool = False) -> list[str]:
+    """Find the outermost substitutions of a word by its quotes alone, without a tree.
+
+    Args:
+        text: A word's source text, or a here-document's.
+        heredoc: True for a here-document, in which quotes are plain characters.
+        arithmetic: True inside `$((...))`, where `<(` compares.
+
+    Returns:
+        Their source texts, delimiters and all, in order. Linear in the text.
+    """
+    found: list[str] = []
+    at, size, in_double = 0, len(text), False
+    while at < size:
+        char, start = text[at], at
+        at += 1
+        if char == "\\":
+            at += 1
+        elif char == "'" and not (heredoc or in_double):
+            end = text.find("'", at)
+            at = size if end < 0 else end + 1
+        elif char == '"' and not heredoc:
+            in_double = not in_double
+        elif char == "`":
+            at = _backtick_end(text, start)
+            found.append(text[start:at])
+        elif char == "$" and text.startswith("'", at) and not (heredoc or in_double):
+            at = _ansi_end(text, at)
+        elif char == "$" and text.startswith("((", at):
+            at = _paren_end(text, at)
+            inside = text[start:at]
+            if inside.endswith("))"):
+                found.extend(substitution_texts(inside[3:-2], heredoc=heredoc, arithmetic=True))
+            else:
+                found.append(inside)
+        elif text.startswith("(", at) and (char == "$" or (char in "<>" and not (heredoc or in_double or arithmetic))):
+            at = _paren_end(text, at)
+            found.append(text[start:at])
+    return found
+
+
+def _ansi_end(text: str, at: int) -> int:
+    """Return the index after the `'...'` of an ANSI quote that begins at `at`."""
+    at += 1
+    while at < len(text) and text[at] != "'":
+        at += 2 if text[at] == "\\" else 1
+    return at + 1
+
+
+def code_of(substitution: str) -> str:
+    """Return the code inside the source text of a substitution."""
+    if substitution.startswith("`"):
+        return unescape_backticks(substitution[1:-1])
+    return substitution[2:-1]
+
+
 def unescape_backticks(code: str) -> str:
     """Remove the level of backslashes that old-style substitution adds before backslash, dollar and backtick."""
     return re.sub(r"\\([\\`$])", r"\1", code) if "\\" in code else code

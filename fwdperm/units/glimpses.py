@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _DUPLICATED: Final = re.compile(r"\d*[<>]&[\d-]+|\{[A-Za-z_]\w*\}(?=[<>])|&(?=>)|(?<=>)\|")
 _NAIVE: Final = re.compile(r"[;&|\n(){}`]+|\$\(")
-_PARTS: Final = re.compile(r"[;&|\n]+")
+_BRACED: Final = re.compile(r"\{[^{}\s]*,[^{}\s]*\}[^;&|\n)`}]*")
 _QUOTES: Final = re.compile(r"[\\'\"]")
 _LEADS: Final = re.compile(
     r"""(?: \s+ | (?:if|then|else|elif|do|while|until|time|coproc|!|\{|\()\s
@@ -48,10 +48,11 @@ def glimpses_of_text(text: str, *, home: str) -> tuple[str, ...]:
         home: The requester's home directory; empty when unknown.
     """
     pieces = [_LEADS.sub("", piece, count=1) if _LEADS.match(piece) else piece for piece in _NAIVE.split(text)]
+    text = text.replace("\\\n", "")
     cleaned = _DUPLICATED.sub(" ", text)
     more = [_stripped(piece) for piece in _NAIVE.split(cleaned)]
     found = [fold(piece) for piece in (*pieces, *more)]
-    found += [fold(expand(_stripped(part), {})) for part in _PARTS.split(text) if "{" in part and "," in part]
+    found += [fold(expand(part.group(), {})) for part in _BRACED.finditer(text)]
     found += [_QUOTES.sub("", piece) for piece in found]
     for piece in list(dict.fromkeys(filter(None, more)))[:_PIECES]:
         found.extend(_texts_of(parse_line(piece[:_PIECE_CHARS]), home=home))
