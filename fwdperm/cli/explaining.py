@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fwdperm.cli.common import AsJson, Config, Exit, Quiet, Root, Setting, emit, fail, say
-from fwdperm.errors import ChildError
+from fwdperm.cli.common import AsJson, Config, Exit, Quiet, Root, Setting, emit, fail, say, tell
+from fwdperm.errors import ChildError, FwdpermError
 from fwdperm.settings import VALUE_CHARS, VALUES
 from fwdperm.wire.request import Facts, Request
 
@@ -38,6 +38,9 @@ def explain_command(
     value: Annotated[list[str] | None, typer.Option("--value", help="The thing; again for other spellings.")] = None,
     cwd: Annotated[Path | None, typer.Option("--cwd", help="Where it is meant (default: here).")] = None,
     agent: Annotated[str, typer.Option("--agent", help="As if this agent asked.")] = "",
+    chain: Annotated[
+        str, typer.Option("--as", help="As if this session asked: root/build/fix-7, the requester last.")
+    ] = "",
     file: Annotated[Path | None, typer.Option("--file", help="A file of requests, one JSON object a line.")] = None,
     root: Root = None,
     config: Config = None,
@@ -59,7 +62,7 @@ def explain_command(
         fail("name what to explain: --surface bash --value 'git push', or --file requests.jsonl", Exit.USAGE)
     where = os.path.abspath(cwd or Path.cwd())  # noqa: PTH100 - links stay as typed
     facts = Facts(surface, tuple(value), cwd=where, home=os.path.expanduser("~"))  # noqa: PTH111 - text, not a Path
-    request = _request(facts, agent=agent)
+    request = _request(facts, agent=agent, chain=chain)
     explained = explain(request, _recorded(setting, request))
     if as_json:
         emit("explanation", to_json(explained))
@@ -68,20 +71,34 @@ def explain_command(
     raise typer.Exit(_CODES[str(explained.action)])
 
 
-def _request(facts: Facts, *, agent: str = "", request_id: str = "explained") -> Request:
-    return Request(request_id, digest="", inbox="root", session="explained", agent=agent, facts=facts)
+def _request(facts: Facts, *, agent: str = "", request_id: str = "explained", chain: str = "") -> Request:
+    """Make the request that is explained. Its session is a claim: what only a proven requester has is not counted."""
+    *_, inbox, session = ["root", *(part for part in chain.split("/") if part)] if chain else ["root", "explained"]
+    return Request(request_id, digest="", inbox=inbox, session=session, agent=agent, facts=facts)
 
 
 def _recorded(setting: Setting, request: Request) -> Standing:
     """Give the standing that the daemon of this root would use, with this directory as its workspace."""
     workspace = request.facts.cwd if request.facts else ""
-    return _open(setting, workspace=workspace).standing(request)
+    return _open(setting, workspace=workspace, with_memory=True).standing(request)
 
 
-def _open(setting: Setting, *, workspace: str) -> Rulebook:
+def _open(setting: Setting, *, workspace: str, with_memory: bool = False) -> Rulebook:
+    """Open what is recorded for the root; with what people taught, where one request is explained."""
     from fwdperm.serve.opening import open_rulebook  # noqa: PLC0415 - lines that carry their rules do without it
+    from fwdperm.serve.recall import remember  # noqa: PLC0415 - as above
+    from fwdperm.serve.sessions import Sessions  # noqa: PLC0415 - as above
 
-    return open_rulebook(root=setting.root, state=setting.state, config=setting.config, workspace=workspace)
+    sessions = Sessions()
+    book = open_rulebook(
+        root=setting.root, state=setting.state, config=setting.config, workspace=workspace, sessions=sessions
+    )
+    if with_memory:
+        try:
+            book.memory = remember(setting.state, sessions)
+        except (FwdpermError, OSError) as error:
+            tell(f"session rules are left out: {error}")
+    return book
 
 
 # -- a whole file ----------------------------------------------------------------------------------------------
@@ -92,7 +109,7 @@ def _explain_file(path: Path, setting: Setting) -> None:
     import gc  # noqa: PLC0415 - only here
 
     gc.freeze()
-    bulk = _Bulk(setting)
+    bulk = Bulk(setting)
     try:
         source = sys.stdin.buffer if str(path) == "-" else path.open("rb")
     except OSError as error:
@@ -101,50 +118,56 @@ def _explain_file(path: Path, setting: Setting) -> None:
     dump = json.JSONEncoder(separators=(",", ":")).encode
     with source:
         for number, line in enumerate(source, start=1):
-            if line.strip():
-                write(dump(bulk.decide(line, number=number)) + "\n")
+            write(dump(bulk.decide(line, number=number)) + "\n")
 
 
-class _Bulk:
+class Bulk:
     """Decides lines; rulesets that lines carry are composed once each."""
 
     def __init__(self, setting: Setting) -> None:
         from fwdperm.explain import as_json, explain  # noqa: PLC0415 - the parser is loaded when it is needed
 
-        self._setting = setting
         self._explain = explain
         self._as_json = as_json
-        self._rulebooks: dict[str, Rulebook] = {}
+        self._home = os.path.expanduser("~")  # noqa: PTH111 - text, not a Path
+        self._open = lru_cache(maxsize=64)(lambda cwd: _open(setting, workspace=cwd))
         self._compose = lru_cache(maxsize=1024)(_compose)
 
     def decide(self, line: bytes, *, number: int) -> dict[str, Any]:
-        """Decide one line."""
+        """Decide one line. Never raises: what cannot be used is an ask that says why."""
         name: Any = number
         try:
             row = json.loads(line)
             name = row.get("id", number) if isinstance(row, dict) else number
-            request, rules = _read_row(row)
-            explained = self._explain(request, self._standing(request, rules, home=str(row.get("home") or "")))
+            request, rules = _read_row(row, home=self._home)
+            explained = self._explain(request, self._standing(request, rules))
+            return {"id": name, **self._as_json(explained)}
         except (ValueError, RecursionError, ChildError) as error:
-            reason = f"line {number} cannot be used: {str(error)[:200]}"
-            return {"id": name, "action": "ask", "stage": "human", "rule": None, "units": [], "reason": reason}
-        return {"id": name, **self._as_json(explained)}
+            return _unusable(name, f"line {number} cannot be used: {str(error)[:200]}")
+        except Exception as error:  # noqa: BLE001 - one line must never end the file
+            return _unusable(name, f"line {number} could not be decided: {type(error).__name__}")
 
-    def _standing(self, request: Request, rules: str, *, home: str) -> Standing:
+    def _standing(self, request: Request, rules: str) -> Standing:
         from fwdperm.decide import NothingTaught, Standing  # noqa: PLC0415 - as above
         from fwdperm.guard import Surroundings  # noqa: PLC0415 - as above
 
-        cwd = request.facts.cwd if request.facts else ""
+        facts = request.facts
+        cwd, home = (facts.cwd, facts.home) if facts else ("", "")
         if not rules:
-            book = self._rulebooks.get(cwd)
-            if book is None:
-                book = self._rulebooks[cwd] = _open(self._setting, workspace=cwd)
-            return book.standing(request)
-        around = Surroundings(workspaces=(cwd,) if cwd and cwd != home else (), home=home)
-        return Standing((self._compose(rules, home),), around, NothingTaught())
+            return self._open(cwd).standing(request)
+        around = Surroundings(workspaces=(cwd,) if cwd not in ("", "/", home) else (), home=home)
+        return Standing(self._compose(rules, home), around, NothingTaught())
 
 
-def _read_row(row: Any) -> tuple[Request, str]:
+def _unusable(name: Any, reason: str) -> dict[str, Any]:
+    """Give the answer to a line that holds no request: every field, and an ask."""
+    guard = {"class": "dangerous", "id": "dangerous.opaque", "reason": reason, "words": []}
+    return {
+        "id": name, "action": "ask", "stage": "human", "rule": None, "reason": reason, "units": [], "guard": guard,
+    }  # fmt: skip
+
+
+def _read_row(row: Any, *, home: str) -> tuple[Request, str]:
     """Read one line: its facts, and its own rules as canonical text (empty for the recorded ones)."""
     if not isinstance(row, dict):
         raise ChildError("is not a JSON object")
@@ -154,25 +177,33 @@ def _read_row(row: Any) -> tuple[Request, str]:
         raise ChildError("needs `surface` and `value` or `values`, as text")
     if len(values) > VALUES or any(len(value) > VALUE_CHARS for value in values) or not values:
         raise ChildError("holds too many values, too long ones, or none")
-    cwd, home = row.get("cwd") or "", row.get("home") or ""
-    if not isinstance(cwd, str) or not isinstance(home, str):
-        raise ChildError("has a `cwd` or `home` that is not text")
-    folds = row.get("foldsCase") is True
-    facts = Facts(surface, tuple(values), cwd=cwd, home=home, folds_case=folds)
-    layers = row.get("layers")
-    if layers is None:
-        layers = [row["rules"]] if row.get("rules") is not None else None
-    own = "" if layers is None else json.dumps(layers)
-    return _request(facts, request_id=str(row.get("id", ""))), own
+    texts = [row.get(field) or "" for field in ("cwd", "home", "agent", "mode")]
+    if not all(isinstance(text, str) for text in texts):
+        raise ChildError("has a `cwd`, `home`, `agent` or `mode` that is not text")
+    chain = row.get("chain")
+    if chain is None and row.get("layers") is not None:
+        chain = [row["layers"]]
+    if chain is None and row.get("rules") is not None:
+        chain = [[row["rules"]]]
+    if chain is None and not texts[1]:
+        texts[1] = home
+    cwd, its_home, agent, mode = texts
+    facts = Facts(surface, tuple(values), cwd=cwd, home=its_home, folds_case=row.get("foldsCase") is True)
+    own = "" if chain is None else json.dumps([mode, chain])
+    return _request(facts, agent=agent, request_id=str(row.get("id", ""))), own
 
 
-def _compose(text: str, home: str) -> Ruleset:
-    """Compose the layers that a line carries: `[[surface, pattern, action], ...]` each."""
+def _compose(text: str, home: str) -> tuple[Ruleset, ...]:
+    """Compose what a line carries: rulesets from the requester's up to the root's, each a list of layers."""
     from fwdperm.rules.mode import Mode  # noqa: PLC0415 - as above
     from fwdperm.rules.ruleset import Ruleset  # noqa: PLC0415 - as above
 
-    return Ruleset.compose(
-        [_layer(rows, number) for number, rows in enumerate(json.loads(text))], home=home, mode=Mode.JUDGE
+    mode, chain = json.loads(text)
+    if not isinstance(chain, list) or not chain or not all(isinstance(layers, list) for layers in chain):
+        chain = [[None]]
+    return tuple(
+        Ruleset.compose([_layer(rows, at) for at, rows in enumerate(layers)], home=home, mode=Mode(mode or Mode.JUDGE))
+        for layers in chain
     )
 
 
