@@ -6,6 +6,7 @@ Lives here: three commands. Never here: the daemon itself (`serve/`).
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 from pathlib import Path
 from typing import Annotated
@@ -49,6 +50,7 @@ def serve_command(
 
     Exit 3 when a ruleset or setting has an error: nothing is served wider than before.
     """
+    gc.disable()  # as when the commands were loaded; `serve` takes it up again
     from fwdperm.serve.daemon import serve  # noqa: PLC0415 - the daemon is loaded by its own command only
     from fwdperm.serve.logs import configure  # noqa: PLC0415 - as above
     from fwdperm.serve.parts import Options, build  # noqa: PLC0415 - as above
