@@ -19,11 +19,14 @@ from fwdperm.memory.fold import RulesFold
 from fwdperm.memory.history import HistoryFold
 from fwdperm.memory.values import Grant, Guidance, Refusal, Rule, kind_of
 from fwdperm.rules.disk import write_private
+from fwdperm.serve.clock import SystemClock
+from fwdperm.serve.memory import Memory
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from fwdperm.memory.fold import Use
+    from fwdperm.serve.sessions import Sessions
 
 log = structlog.get_logger("fwdperm.serve")
 
@@ -58,6 +61,19 @@ def recall(state: Path) -> Recalled:
     made = Recalled(RulesFold(), HistoryFold())
     replay(state / "journal", folds=(made.rules, made.history))
     return made
+
+
+def remember(state: Path, sessions: Sessions) -> Memory:
+    """Give what was taught as the daemon would serve it; raises as `recall`.
+
+    Args:
+        state: The state directory.
+        sessions: The tree; edges that the journal saw claimed are added to it.
+    """
+    memory = Memory(sessions, clock=SystemClock())
+    for edge in replay(state / "journal", folds=memory.folds).state.sessions.values():
+        sessions.claim(edge.session, edge.parent, agent=edge.agent)
+    return memory
 
 
 def row_of(rule: Rule, use: Use | None) -> dict[str, Any]:

@@ -216,3 +216,14 @@ def test_suggestions_are_a_diff_that_is_written_only_on_demand(house: House) -> 
     assert kept == before.splitlines()
     assert stage(house, "cargo test fix-9") == "allow by rule"
     assert stage(house, "npm test") == "deny by rule"
+
+
+def test_explain_counts_session_rules_for_whoever_is_meant(house: House) -> None:
+    house.serve()
+    assert house.run("rules", "add", "--surface", "bash", "--pattern", "make *").returncode == 0
+    wait_for(lambda: rules(house), what="the rule to be on record")
+    told = house.run("explain", "--surface", "bash", "--value", "make a", "--as", "root/build")
+    assert told.returncode == 0, told.stdout + told.stderr
+    assert "ALLOW by session_rule" in told.stdout
+    elsewhere = house.run("explain", "--surface", "bash", "--value", "make a", "--as", "other/build")
+    assert elsewhere.returncode == 12
