@@ -1,6 +1,6 @@
 """What one question costs as a process, against starting the interpreter. Aim: 1.3 times `python -c pass`.
 
-    python tests/benchmarks/bench_client.py [--runs 60]
+    python tests/benchmarks/bench_client.py [--runs 60] [--quick]
 
 Every way is run in turn, round after round, so that a busy machine slows all of them alike; believe the ratios. The
 answer comes from a responder in this process that waits on a bare inotify descriptor, on a memory file system.
@@ -59,7 +59,9 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=60)
-    runs = parser.parse_args().runs
+    parser.add_argument("--quick", action="store_true", help="ten runs")
+    options = parser.parse_args()
+    runs = 10 if options.quick else options.runs
     memory = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: PTH112, S108 - the memory file system
     with tempfile.TemporaryDirectory(dir=memory) as directory:
         root = Path(directory) / "tree"

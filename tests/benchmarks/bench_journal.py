@@ -1,4 +1,4 @@
-"""What the journal costs: run `python tests/benchmarks/bench_journal.py [DIRECTORY]`, prints a table.
+"""What the journal costs: run `python tests/benchmarks/bench_journal.py [DIRECTORY] [--quick]`, prints a table.
 
 Believe the ratios: both sides of each are measured in one run. The disk is the one DIRECTORY lies on.
 
@@ -146,7 +146,10 @@ def main() -> int:
     parser.add_argument("directory", nargs="?", help="where to write (default: the temporary directory)")
     parser.add_argument("--rounds", type=int, default=2_000)
     parser.add_argument("--lines", type=int, default=1_000_000)
+    parser.add_argument("--quick", action="store_true", help="a twentieth of it")
     given = parser.parse_args()
+    if given.quick:
+        given.rounds, given.lines = given.rounds // 10, given.lines // 20
     with tempfile.TemporaryDirectory(dir=given.directory) as root:
         place = Path(root)
         show("what", "measured", "ratio", "aim")
