@@ -112,7 +112,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--starts", type=int, default=7)
     parser.add_argument("--trips", type=int, default=2000)
+    parser.add_argument("--quick", action="store_true", help="fewer of both")
     options = parser.parse_args()
+    if options.quick:
+        options.starts, options.trips = 3, options.trips // 10
     print(f"{'':44}{'without':>10}{'with':>10}{'ratio':>8}{'aim':>6}{'longest ms':>12}{'longest ms':>12}")
     with tempfile.TemporaryDirectory(prefix="bench-") as made, ModelServer() as server:
         here = Path(made)

@@ -1,7 +1,7 @@
 """How long a decision takes with a hundred, a thousand and ten thousand rules.
 
-Run it alone: `python tests/benchmarks/bench_rules.py [--quick]`. It prints microseconds of this machine and, beside each
-ratio, what it should be; only the ratios travel.
+Run it alone: `python tests/benchmarks/bench_rules.py [--quick]`. It prints microseconds of this machine and, beside
+each ratio, what it should be; only the ratios travel.
 """
 
 from __future__ import annotations
