@@ -191,6 +191,7 @@ async def serve(parts: Parts, *, once: bool = False) -> bool:
     """
     _raise_descriptor_limit()
     gc.freeze()  # what is loaded by now stays: walking through it again and again would hold requests up for 20 ms
+    gc.enable()
     loop = asyncio.get_running_loop()
     daemon = Daemon(parts, loop=loop, once=once)
     try:

@@ -10,10 +10,11 @@ import pytest
 from fwdperm.rules.store import RulesetFiles
 from fwdperm.rules.trust import TrustStore
 from fwdperm.serve.opening import open_rulebook
-from fwdperm.serve.projects import Projects
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from fwdperm.serve.projects import Projects
 
 GRANT = '[[grants]]\nsurface = "bash"\npattern = "make *"\n'
 
