@@ -91,7 +91,7 @@ def run(  # noqa: PLR0913 - what `fwdperm run` takes
             agent=agent,
             cwd=str(directory),
             token=secrets.token_hex(32),
-            ruleset_source=str(ruleset or ""),
+            ruleset_source=os.path.abspath(ruleset) if ruleset else "",  # noqa: PTH100 - links stay as they were written
             started_ms=now_ms(),
             **this_process(),
         ),

@@ -36,7 +36,7 @@ class RecordedSession:
         cwd: Its working directory, absolute.
         token: Its secret, for checking proofs; empty once it ended.
         ruleset: Path of the recorded ruleset's copy; empty for none.
-        ruleset_source: The file it was copied from, for people.
+        ruleset_source: The file it was copied from, absolute: what denials and problems name.
         started_ms: Epoch milliseconds of its start.
         ended_ms: Epoch milliseconds of its end; 0 while it runs.
         pid: The launcher's process id: it lives as long as the child.

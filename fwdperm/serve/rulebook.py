@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from fwdperm.decide import NothingTaught, Standing
 from fwdperm.guard import Surroundings
 from fwdperm.judge.brief import Ground
 from fwdperm.memory.project import NO_PROJECT
@@ -22,13 +21,13 @@ from fwdperm.rules.mode import Mode
 from fwdperm.rules.record import recorded_ruleset
 from fwdperm.serve.briefing import epoch_of, ground_of
 from fwdperm.serve.config import Config, read_settings
+from fwdperm.standing import NothingTaught, Standing
 from fwdperm.units.breakdown import breakdown
 from fwdperm.units.suggest import suggest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from fwdperm.decide import SessionRules
     from fwdperm.recorded import RecordedSession
     from fwdperm.rules.layer import Layer, Problem
     from fwdperm.rules.ruleset import Ruleset
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from fwdperm.serve.memory import Memory
     from fwdperm.serve.projects import Projects
     from fwdperm.serve.sessions import Place, Sessions
+    from fwdperm.standing import SessionRules
     from fwdperm.wire.request import Request
 
 log = structlog.get_logger("fwdperm.serve")
@@ -225,7 +225,7 @@ class Rulebook:
         kept = self._layers.get(place.session)
         if kept is not None and kept[0] == full:
             return kept[1]
-        layer = recorded_ruleset(Path(known.ruleset))
+        layer = recorded_ruleset(Path(known.ruleset), source=known.ruleset_source)
         made = layer if place.trusted else untrusted(layer)
         self._layers[place.session] = (full, made)
         return made

@@ -7,9 +7,9 @@ Never here: publishing it (`inbox/files.py`).
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Literal, assert_never
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, assert_never
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from fwdperm.wire.decision import Code, Decision, Outcome, Stage
@@ -21,12 +21,68 @@ PI_NOTE_CAP = 2_000
 """Characters of `denialReason`: agents put it into a model's context."""
 
 
-class Response(BaseModel):
-    """One answer. Unknown fields are ignored by every reader, ours included."""
+_ON_DISK = ConfigDict(frozen=True, strict=True, extra="ignore", alias_generator=to_camel, populate_by_name=True)
+"""How answers are read. Unknown fields are ignored by every reader, ours included."""
 
-    model_config = ConfigDict(
-        frozen=True, strict=True, extra="ignore", alias_generator=to_camel, populate_by_name=True, title="Response"
-    )
+
+class _By(BaseModel):
+    """What every form of `decidedBy` says."""
+
+    model_config = _ON_DISK
+
+    stage: Stage = Field(strict=False)
+
+
+class ByRule(_By):
+    """A recorded rule decided, or with `*` for both patterns the default."""
+
+    kind: Literal["rule"]
+    surface: str
+    pattern: str
+    origin: str
+
+
+class BySessionRule(_By):
+    """What a person taught decided."""
+
+    kind: Literal["session_approval"]
+    surface: str
+    pattern: str
+    id: str
+
+
+class ByAuthorizer(_By):
+    """The guard or the judge decided."""
+
+    kind: Literal["authorizer"]
+    name: str
+    verdict: Literal["allow", "reject"]
+    reason: str
+
+
+class ByUser(_By):
+    """A person decided, at the interface named."""
+
+    kind: Literal["user"]
+    via: str
+
+
+class ByNobody(_By):
+    """Nobody decided, and so it is denied. `gate_error` says that something about the request stood in the way."""
+
+    kind: Literal["unavailable", "gate_error"]
+    reason: str
+    code: Code = Field(strict=False)
+
+
+DecidedBy: TypeAlias = Annotated[ByRule | BySessionRule | ByAuthorizer | ByUser | ByNobody, Field(discriminator="kind")]
+"""Who decided: one closed form for each kind."""
+
+
+class Response(BaseModel):
+    """One answer."""
+
+    model_config = _ON_DISK
 
     v: Literal[1] = 1
     approved: bool
@@ -34,7 +90,7 @@ class Response(BaseModel):
     denial_reason: str | None = None
     responder_session_id: str
     responded_at: int
-    decided_by: dict[str, Any]
+    decided_by: DecidedBy
     request_id: str
     request_digest: str
     note: str | None = None
@@ -74,7 +130,7 @@ def response_to(request: Request, decision: Decision, *, at_ms: int) -> dict[str
 
 
 def decided_by(decision: Decision) -> dict[str, Any]:
-    """Say who decided in the form pi children log, with our own `stage` and `code` beside it."""
+    """Say who decided in the form pi children log, with our own `stage` and `code` beside it: one of `DecidedBy`."""
     base: dict[str, Any] = {"stage": str(decision.stage)}
     match decision.stage:
         case Stage.RULE if decision.rule is not None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from fwdperm.wire.decision import Code, Decision, Outcome, RuleRef, Stage
 from fwdperm.wire.request import Request
-from fwdperm.wire.response import Response, encode, response_to
+from fwdperm.wire.response import DecidedBy, Response, decided_by, encode, response_to
 from fwdperm.wire.schemas import SCHEMAS
 
 REQUEST = Request("r1", "d" * 64, "root", "child", "worker", facts=None)
@@ -36,6 +37,35 @@ def test_every_decision_has_a_form_that_pi_children_understand(decision: Decisio
     assert (answer["requestId"], answer["requestDigest"], answer["respondedAt"]) == ("r1", "d" * 64, 7)
     assert encode(answer).isascii()
     assert Response.model_validate(answer).model_dump(by_alias=True, exclude_none=True) == answer
+
+
+@pytest.mark.parametrize("decision", DECISIONS, ids=lambda d: f"{d.outcome}-{d.stage}-{d.code or ''}")
+def test_who_decided_is_one_of_the_closed_forms_and_nothing_more(decision: Decision) -> None:
+    said = decided_by(decision)
+    read = TypeAdapter(DecidedBy).validate_python(said)
+    assert read.model_dump(by_alias=True) == said
+    assert read.stage is decision.stage
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"kind": "user", "stage": "human"},
+        {"kind": "somebody", "stage": "human", "via": "cli"},
+        {"kind": "authorizer", "stage": "judge", "name": "m", "verdict": "perhaps", "reason": ""},
+        {"kind": "unavailable", "stage": "nobody", "reason": "", "code": "because"},
+        {"kind": "rule", "stage": "somewhere", "surface": "bash", "pattern": "*", "origin": "a"},
+    ],
+)
+def test_another_form_of_who_decided_is_no_answer_of_ours(said: dict[str, str]) -> None:
+    with pytest.raises(ValidationError):
+        TypeAdapter(DecidedBy).validate_python(said)
+
+
+def test_the_response_schema_lists_every_form_of_who_decided() -> None:
+    schema = SCHEMAS["response"]()
+    kinds = set(schema["properties"]["decidedBy"]["discriminator"]["mapping"])
+    assert kinds == {"rule", "session_approval", "authorizer", "user", "unavailable", "gate_error"}
 
 
 def test_only_a_user_is_called_a_user() -> None:
