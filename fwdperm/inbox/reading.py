@@ -81,19 +81,21 @@ def objection(status: os.stat_result, *, cap: int, owner: int | None, may_be_lin
     Returns:
         None when it may be read.
     """
+    may_be_ours = owner is None or status.st_uid == owner
+    has_one_name = status.st_nlink == 1 or may_be_linked
+    if stat.S_ISREG(status.st_mode) and may_be_ours and status.st_size <= cap and has_one_name:
+        return None
     identity = identify(status)
     if stat.S_ISLNK(status.st_mode):
         return Bad(Code.SYMLINK, "the request is a symbolic link, expected a regular file", identity)
     if not stat.S_ISREG(status.st_mode):
         kind = _kind(status.st_mode)
         return Bad(Code.NOT_REGULAR, f"the request is a {kind}, expected a regular file", identity)
-    if owner is not None and status.st_uid != owner:
+    if not may_be_ours:
         return Bad(Code.FOREIGN_OWNER, f"the request belongs to user {status.st_uid}, expected {owner}", identity)
     if status.st_size > cap:
         return Bad(Code.TOO_LARGE, f"the request has {status.st_size} bytes, at most {cap} are read", identity)
-    if status.st_nlink != 1 and not may_be_linked:
-        return Bad(Code.HARD_LINK, f"the request has {status.st_nlink} names, expected one", identity)
-    return None
+    return Bad(Code.HARD_LINK, f"the request has {status.st_nlink} names, expected one", identity)
 
 
 def read_regular(name: str, *, at: int, cap: int, owner: int | None, may_be_linked: bool = False) -> Reading:
