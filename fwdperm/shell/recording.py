@@ -135,7 +135,7 @@ class Recorder(ABC):
             if more := tail.lost + found.words:
                 words = words + more
                 raw = " ".join([raw, *(word.raw for word in more)])
-        if not prefixes and place.wrapped_by in _RESERVING:
+        if not prefixes and (place.wrapped_by in _RESERVING or not place.apart):
             words, prefixes = self._reserved(words)
         if not (words or prefixes or found.redirects):
             return len(self.commands) - 1 if place.carrier < 0 else place.carrier

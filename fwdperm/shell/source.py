@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.shell.words import code_of, embedded_code, substitution_texts
+from fwdperm.shell.words import code_of, embedded_code, substitution_spans
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -72,11 +72,20 @@ def unseen(node: Node, source: Source, seen: list[Node | str], *, heredoc: bool 
         heredoc: True for a here-document.
 
     Returns:
-        The code of each; nearly always none. A `case` in it is left to the tree: its brackets do not pair.
+        The code of each; nearly always none. Inside of what the tree has, the tree is believed.
     """
-    texts = {one if isinstance(one, str) else source.cut(one.start_byte, one.end_byte) for one in seen}
-    found = substitution_texts(source.cut(node.start_byte, node.end_byte), heredoc=heredoc)
-    return [code_of(one) for one in found if one not in texts and code_of(one) not in texts and "case" not in one]
+    text = source.cut(node.start_byte, node.end_byte)
+    spans = [
+        (len(source.cut(node.start_byte, one.start_byte)), len(source.cut(node.start_byte, one.end_byte)))
+        for one in seen
+        if not isinstance(one, str)
+    ]
+    found = [
+        code_of(text[start:end])
+        for start, end in substitution_spans(text, heredoc=heredoc)
+        if not any(low <= start < high for low, high in spans)
+    ]
+    return [code for code in found if code not in seen]
 
 
 def substitutions(node: Node, source: Source) -> list[Node | str]:

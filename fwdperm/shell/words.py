@@ -78,44 +78,47 @@ def embedded_code(text: str, *, backticks_only: bool = False) -> list[str]:
     return found
 
 
-def substitution_texts(text: str, *, heredoc: bool = False, arithmetic: bool = False) -> list[str]:
+def substitution_spans(
+    text: str, *, start: int = 0, end: int | None = None, heredoc: bool = False, arithmetic: bool = False
+) -> list[tuple[int, int]]:
     """Find the outermost substitutions of a word by its quotes alone, without a tree.
 
     Args:
         text: A word's source text, or a here-document's.
+        start: Index to begin at.
+        end: Index to end at; None for the end of the text.
         heredoc: True for a here-document, in which quotes are plain characters.
-        arithmetic: True inside `$((...))`, where `<(` compares.
+        arithmetic: True inside `$((...))`, where `<(` compares and quotes keep nothing from being expanded.
 
     Returns:
-        Their source texts, delimiters and all, in order. Linear in the text.
+        Where each begins and ends, delimiters and all, in order. Linear in the text.
     """
-    found: list[str] = []
-    at, size, in_double = 0, len(text), False
+    found: list[tuple[int, int]] = []
+    at, size, in_double = start, len(text) if end is None else end, False
     while at < size:
-        char, start = text[at], at
+        char, first = text[at], at
         at += 1
         if char == "\\":
             at += 1
-        elif char == "'" and not (heredoc or in_double):
-            end = text.find("'", at)
-            at = size if end < 0 else end + 1
+        elif char == "'" and not (heredoc or in_double or arithmetic):
+            close = text.find("'", at)
+            at = size if close < 0 else close + 1
         elif char == '"' and not heredoc:
             in_double = not in_double
         elif char == "`":
-            at = _backtick_end(text, start)
-            found.append(text[start:at])
+            at = _backtick_end(text, first)
+            found.append((first, at))
         elif char == "$" and text.startswith("'", at) and not (heredoc or in_double):
             at = _ansi_end(text, at)
         elif char == "$" and text.startswith("((", at):
             at = _paren_end(text, at)
-            inside = text[start:at]
-            if inside.endswith("))"):
-                found.extend(substitution_texts(inside[3:-2], heredoc=heredoc, arithmetic=True))
+            if text.startswith("))", at - 2):
+                found += substitution_spans(text, start=first + 3, end=at - 2, heredoc=heredoc, arithmetic=True)
             else:
-                found.append(inside)
+                found.append((first, at))
         elif text.startswith("(", at) and (char == "$" or (char in "<>" and not (heredoc or in_double or arithmetic))):
             at = _paren_end(text, at)
-            found.append(text[start:at])
+            found.append((first, at))
     return found
 
 
