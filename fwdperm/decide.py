@@ -11,172 +11,25 @@ command or a silent judge to an approval.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Protocol, assert_never
+from typing import TYPE_CHECKING, assert_never
 
-from fwdperm.guard import assess
 from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.judge.verdict import Choice, Opinion, Risk, Silence, Verdict
-from fwdperm.rules.chain import resolve_chain
-from fwdperm.rules.rule import Action, Finding, Rule
-from fwdperm.rules.settled import settle
+from fwdperm.rules.rule import Action, Finding
 from fwdperm.rules.surface import is_every
-from fwdperm.units.breakdown import breakdown
-from fwdperm.wire.decision import Code, Decision, Outcome, RuleRef, Stage, UnitEvidence
+from fwdperm.weigh import ref, weigh
+from fwdperm.wire.decision import Code, Decision, Outcome, Stage
 from fwdperm.wire.prompt import ReplyKind
-from fwdperm.wire.request import Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from fwdperm.guard import Surroundings
-    from fwdperm.rules.ruleset import Ruleset
-    from fwdperm.rules.unit import Unit
+    from fwdperm.standing import Standing, Taught
+    from fwdperm.weigh import Weighed
     from fwdperm.wire.request import Request
-
-_REMEMBERED_CHARS: Final = 2_000
-"""Characters of a text whose findings are remembered: what 512 of them take stays at a few megabytes."""
 
 JUDGE_REJECTION = "The automatic judge rejected this tool call as too dangerous. A person did not see it."
 """All an agent hears of the judge's reasons: a specific one would make the judge an oracle."""
-
-
-@dataclass(frozen=True, slots=True)
-class Taught:
-    """What a session rule says of a request or a unit.
-
-    Attributes:
-        rule: The session rule.
-        note: The note that came with it; told to the agent.
-        by: Who taught it.
-    """
-
-    rule: RuleRef
-    note: str = ""
-    by: str = ""
-
-
-class SessionRules(Protocol):
-    """What humans taught this requester's tree: stage two of the order."""
-
-    def refusal(self, request: Request) -> Taught | None:
-        """Give the noted rejection that covers the identical request, if there is one."""
-
-    def grant(self, request: Request, unit: Unit) -> Taught | None:
-        """Give the grant that covers this one unit, if there is one."""
-
-    def cites(self, request: Request, unit: Unit, rule: str) -> bool:
-        """Say whether `rule` is a rule in force that may be cited for this unit."""
-
-    def is_any_citable(self, request: Request, unit: Unit) -> bool:
-        """Say whether any rule in force could be cited for this unit: else the judge need not be asked."""
-
-
-class NothingTaught:
-    """Session rules where nobody taught anything."""
-
-    def refusal(self, request: Request) -> Taught | None:  # noqa: ARG002 - the protocol's shape
-        """Give nothing."""
-        return None
-
-    def grant(self, request: Request, unit: Unit) -> Taught | None:  # noqa: ARG002 - the protocol's shape
-        """Give nothing."""
-        return None
-
-    def cites(self, request: Request, unit: Unit, rule: str) -> bool:  # noqa: ARG002 - the protocol's shape
-        """Say no."""
-        return False
-
-    def is_any_citable(self, request: Request, unit: Unit) -> bool:  # noqa: ARG002 - the protocol's shape
-        """Say no."""
-        return False
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """Everything the order reads beside the request: one snapshot.
-
-    Attributes:
-        chain: Composed rulesets along the parent chain, the requester's own first, the root's last. Never empty.
-        surroundings: What the guard may take for the workspace, and what is sensitive.
-        taught: What humans taught.
-        has_judge: Whether a judge is configured and the mode lets it speak.
-        judge_advises: Whether what it says is only shown to the human, and decides nothing.
-    """
-
-    chain: tuple[Ruleset, ...]
-    surroundings: Surroundings
-    taught: SessionRules
-    has_judge: bool = False
-    judge_advises: bool = False
-
-    @property
-    def version(self) -> str:
-        """Names the ruleset snapshot in decisions: the versions along the chain."""
-        return ".".join(dict.fromkeys(ruleset.version for ruleset in self.chain))
-
-
-@dataclass(frozen=True, slots=True)
-class Weighed:
-    """A request with what was found for each of its units.
-
-    Attributes:
-        request: The request.
-        units: Its units.
-        findings: What the rulesets say, one per unit, after coverings.
-        dangers: What the guard says, one per unit.
-        danger: The guard's word on the whole.
-        version: The ruleset snapshot.
-    """
-
-    request: Request
-    units: tuple[Unit, ...]
-    findings: tuple[Finding, ...]
-    dangers: tuple[Assessment, ...]
-    danger: Assessment
-    version: str
-
-    @property
-    def evidence(self) -> tuple[UnitEvidence, ...]:
-        """One line per unit that has something to say."""
-        return self.evidence_with({})
-
-    def evidence_with(self, granted: Mapping[int, Taught]) -> tuple[UnitEvidence, ...]:
-        """Give the evidence; where a grant covers an open unit, the grant in place of what asked.
-
-        Args:
-            granted: Grants by the index of their unit.
-        """
-        lines = []
-        for at, (unit, finding, danger) in enumerate(zip(self.units, self.findings, self.dangers, strict=True)):
-            grant = granted.get(at)
-            if not finding.speaks and danger.danger not in (Danger.DANGEROUS, Danger.CRITICAL):
-                continue
-            made = UnitEvidence(
-                surface=unit.surface,
-                text=unit.spellings[0] if unit.spellings else "",
-                action=str(finding.action) if finding.speaks else "-",
-                rule=ref(finding.rule),
-                danger=str(danger.danger),
-                guard_id=danger.id,
-                note=finding.note,
-                stands=unit.stands,
-            )
-            if grant is not None:
-                made = replace(made, action=str(Action.ALLOW), rule=grant.rule)
-            lines.append(made)
-        return tuple(lines)
-
-    def class_at(self, at: int) -> Danger:
-        """Give the class a unit counts as: its own, or that of the whole where no unit alone explains it."""
-        together = self.danger.danger
-        worst = max((one.danger.rank for one in self.dangers), default=together.rank)
-        return together if together.rank > worst else self.dangers[at].danger
-
-    @property
-    def open(self) -> tuple[int, ...]:
-        """Indices of the units that the rulesets left open."""
-        return tuple(at for at, found in enumerate(self.findings) if found.speaks and found.action is Action.ASK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,44 +74,6 @@ class AskHuman:
         """Say whether an *always* may be offered: never for dangerous units, only-human asks or missing facts."""
         facts = self.weighed.request.facts is not None and not self.weighed.request.floor
         return facts and not self.only_human and self.weighed.danger.danger.rank < Danger.DANGEROUS.rank
-
-
-def weigh(request: Request, standing: Standing) -> Weighed:
-    """Find what the rulesets and the guard say of every unit of a request. Decides nothing."""
-    found = [_found(facts, standing.chain, standing.surroundings) for facts in _texts(request)]
-    return Weighed(
-        request=request,
-        units=tuple(unit for one in found for unit in one.units),
-        findings=tuple(finding for one in found for finding in one.findings),
-        dangers=tuple(danger for one in found for danger in one.dangers),
-        danger=max((one.danger for one in found), key=lambda assessment: assessment.danger.rank),
-        version=standing.version,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What was found for one text of a request."""
-
-    units: tuple[Unit, ...]
-    findings: tuple[Finding, ...]
-    dangers: tuple[Assessment, ...]
-    danger: Assessment
-
-
-def _found(facts: Facts, chain: tuple[Ruleset, ...], surroundings: Surroundings) -> _Found:
-    """Find what is to be found for one text; short ones are remembered, because agents ask the same again and again."""
-    short = sum(map(len, facts.values)) <= _REMEMBERED_CHARS
-    return _look_up(facts, chain, surroundings) if short else _look_up.__wrapped__(facts, chain, surroundings)
-
-
-@lru_cache(maxsize=512)
-def _look_up(facts: Facts, chain: tuple[Ruleset, ...], surroundings: Surroundings) -> _Found:
-    """The same facts, rulesets and surroundings always give the same: everything here is pure."""
-    part = breakdown(facts)
-    danger, dangers = assess(facts, part, surroundings)
-    settled = settle(part.units, [resolve_chain(chain, unit) for unit in part.units])
-    return _Found(part.units, settled.findings, dangers, danger)
 
 
 def begin(request: Request, standing: Standing) -> Decided | AskJudge | AskHuman:
@@ -365,24 +180,7 @@ def nobody(weighed: Weighed | None, code: Code, reason: str) -> Decision:
     return decision if weighed is None else _with_evidence(decision, weighed)
 
 
-@lru_cache(maxsize=1024)
-def ref(rule: Rule | None) -> RuleRef | None:
-    """Give a recorded rule in its flat form."""
-    if rule is None:
-        return None
-    return RuleRef(rule.surface, rule.pattern, str(rule.action), str(rule.origin), str(rule.origin.kind))
-
-
 # -- the steps, in order ---------------------------------------------------------------------------------------
-
-
-def _texts(request: Request) -> list[Facts]:
-    """Give the facts, and every other text in the request that shows what would run: `deny` looks at all of them."""
-    if request.facts is not None:
-        others = request.evidence if request.facts.surface == "bash" else ()
-        return [request.facts, *(replace(request.facts, values=(text,)) for text in others)]
-    shown = tuple(dict.fromkeys(text for text in (request.value, *request.evidence) if text)) or ("",)
-    return [Facts(surface=request.surface, values=(text,)) for text in shown]
 
 
 def _recorded(weighed: Weighed) -> Decision | None:

@@ -9,17 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, assert_never
 
-from fwdperm.decide import AskHuman, AskJudge, Decided, begin, ref
+from fwdperm.decide import AskHuman, AskJudge, Decided, begin
 from fwdperm.rules.rule import Action
+from fwdperm.weigh import ref
 from fwdperm.wire.decision import Outcome, RuleRef, Stage
 from fwdperm.wire.shown import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fwdperm.decide import Standing, Weighed
     from fwdperm.rules.rule import Finding
     from fwdperm.rules.unit import Unit
+    from fwdperm.standing import Standing
+    from fwdperm.weigh import Weighed
     from fwdperm.wire.request import Request
 
 Step = Decided | AskJudge | AskHuman

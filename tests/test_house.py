@@ -19,6 +19,8 @@ UP = [
     {"units"},
     {"guard"},
     {"judge"},
+    {"standing"},
+    {"weigh"},
     {"decide"},
     {"memory"},
     {"explain"},
@@ -34,7 +36,7 @@ UP = [
 """Every room may import from rooms above it, and from its own line."""
 
 PURE = {
-    "decide", "explain", "errors", "settings", "memory", "shell", "units", "guard",
+    "decide", "weigh", "standing", "explain", "errors", "settings", "memory", "shell", "units", "guard",
     "wire", "redaction",
     "rules.wildcard", "rules.index", "rules.rule", "rules.unit", "rules.ruleset", "rules.chain", "rules.settled",
     "rules.layer", "rules.mode", "rules.surface", "rules.lint", "rules.shadow", "judge.verdict", "judge.answer",

@@ -20,9 +20,9 @@ from fwdperm.settings import VALUE_CHARS, VALUES
 from fwdperm.wire.request import Facts, Request
 
 if TYPE_CHECKING:
-    from fwdperm.decide import Standing
     from fwdperm.rules.ruleset import Ruleset
     from fwdperm.serve.rulebook import Rulebook
+    from fwdperm.standing import Standing
 
 _CODES = {"allow": Exit.OK, "deny": Exit.REJECTED, "ask": Exit.WOULD_ASK}
 _ACTIONS = frozenset({"allow", "ask", "deny"})
@@ -148,8 +148,8 @@ class Bulk:
             return _unusable(name, f"line {number} could not be decided: {type(error).__name__}")
 
     def _standing(self, request: Request, rules: str) -> Standing:
-        from fwdperm.decide import NothingTaught, Standing  # noqa: PLC0415 - as above
         from fwdperm.guard import Surroundings  # noqa: PLC0415 - as above
+        from fwdperm.standing import NothingTaught, Standing  # noqa: PLC0415 - as above
 
         facts = request.facts
         cwd, home = (facts.cwd, facts.home) if facts else ("", "")

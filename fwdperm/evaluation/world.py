@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.decide import AskJudge, Decided, NothingTaught, Standing, begin, weigh
+from fwdperm.decide import AskJudge, Decided, begin
 from fwdperm.evaluation.cases import USER_REJECTS, USER_RULES
 from fwdperm.judge.brief import Citable, Ground
 from fwdperm.memory.render import rules_section
@@ -20,6 +20,8 @@ from fwdperm.memory.values import REQUESTER, Anchor, Guidance, Refusal
 from fwdperm.rules.mode import Mode
 from fwdperm.rules.ruleset import Ruleset
 from fwdperm.serve.briefing import matter_of
+from fwdperm.standing import NothingTaught, Standing
+from fwdperm.weigh import weigh
 from fwdperm.wire.request import Facts, Request
 
 if TYPE_CHECKING:

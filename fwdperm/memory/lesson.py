@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from fwdperm.decide import Decided, Standing, Taught, begin
+from fwdperm.decide import Decided, begin
 from fwdperm.guard.classes import Danger
 from fwdperm.memory.values import REQUESTER, SUBTREE, TREE, Anchor
 from fwdperm.memory.view import places_of
 from fwdperm.rules.wildcard import Wildcard
+from fwdperm.standing import Standing, Taught
 from fwdperm.wire.decision import Outcome, RuleRef
 from fwdperm.wire.prompt import ReplyKind, Scope
 from fwdperm.wire.shown import shown
@@ -22,9 +23,11 @@ from fwdperm.wire.shown import shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fwdperm.decide import AskHuman, SessionRules, Weighed
+    from fwdperm.decide import AskHuman
     from fwdperm.memory.view import Step
     from fwdperm.rules.unit import Unit
+    from fwdperm.standing import SessionRules
+    from fwdperm.weigh import Weighed
     from fwdperm.wire.prompt import Reply
     from fwdperm.wire.request import Request
 

@@ -13,9 +13,9 @@ from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from fwdperm.decide import Taught
 from fwdperm.memory.project import NO_PROJECT, ProjectGrants
 from fwdperm.memory.values import Anchor, Grant, Guidance, Refusal, Rule, digest_of_values, likeness_of
+from fwdperm.standing import Taught
 from fwdperm.wire.decision import RuleRef
 
 if TYPE_CHECKING:

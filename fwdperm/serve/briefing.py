@@ -18,8 +18,9 @@ from fwdperm.memory.view import View
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fwdperm.decide import SessionRules, Standing, Weighed
     from fwdperm.serve.memory import Brief
+    from fwdperm.standing import SessionRules, Standing
+    from fwdperm.weigh import Weighed
 
 
 def matter_of(weighed: Weighed, *, chain: Sequence[str] = ()) -> Matter:

@@ -35,7 +35,6 @@ from fwdperm.wire.request_file import read_request
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from fwdperm.decide import Standing
     from fwdperm.inbox.decision_record import LastWord
     from fwdperm.inbox.protocol import Letter, Transport
     from fwdperm.journal.log import Journal
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from fwdperm.serve.ledger import Ledger
     from fwdperm.serve.sessions import Sessions
     from fwdperm.serve.teaching import Teaching
+    from fwdperm.standing import Standing
     from fwdperm.wire.prompt import Prompt, Reply
     from fwdperm.wire.rule_command import RuleCommand
 

@@ -22,13 +22,14 @@ from fwdperm.serve.clock import NeverBack
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from fwdperm.decide import AskHuman, Standing
+    from fwdperm.decide import AskHuman
     from fwdperm.journal.state import Fold
     from fwdperm.memory.history import Past
     from fwdperm.memory.project import ProjectGrants
     from fwdperm.memory.values import Anchor, Rule
     from fwdperm.serve.clock import Clock
     from fwdperm.serve.sessions import Place, Sessions
+    from fwdperm.standing import Standing
     from fwdperm.wire.prompt import Reply
     from fwdperm.wire.request import Request
 

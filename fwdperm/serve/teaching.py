@@ -25,11 +25,12 @@ from fwdperm.wire.shown import shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fwdperm.decide import AskHuman, Standing
+    from fwdperm.decide import AskHuman
     from fwdperm.journal.log import Journal
     from fwdperm.serve.memory import Memory
     from fwdperm.serve.projects import Projects
     from fwdperm.serve.sessions import Sessions
+    from fwdperm.standing import Standing
     from fwdperm.wire.prompt import Reply
     from fwdperm.wire.request import Request
     from fwdperm.wire.rule_command import RuleCommand

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fwdperm.decide import Standing
 from fwdperm.guard import Surroundings
 from fwdperm.inbox.decision_record import OwnWord
 from fwdperm.inbox.protocol import AlreadyThere, Failed, Identity, Mail, Published, Unread
@@ -34,18 +33,20 @@ from fwdperm.serve.projects import Projects
 from fwdperm.serve.sessions import Sessions
 from fwdperm.serve.teaching import Teaching
 from fwdperm.settings import WAIT_S
+from fwdperm.standing import Standing
 from fwdperm.wire.ids import is_request_id
 from fwdperm.wire.proof import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from fwdperm.decide import AskJudge, SessionRules
+    from fwdperm.decide import AskJudge
     from fwdperm.inbox.decision_record import LastWord
     from fwdperm.inbox.protocol import Letter, Outcome
     from fwdperm.judge.verdict import Opinion
     from fwdperm.rules.layer import Layer
     from fwdperm.seat.queue import Outcome as Answered
+    from fwdperm.standing import SessionRules
     from fwdperm.wire.prompt import Prompt, Reply
     from fwdperm.wire.request import Request
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 import pytest
 
 import fwdperm.decide as order
-from fwdperm.decide import AskHuman, AskJudge, Decided, NothingTaught, Standing, Taught, after_judge, begin, weigh
+from fwdperm.decide import AskHuman, AskJudge, Decided, after_judge, begin
 from fwdperm.guard import Assessment, Danger, Surroundings
 from fwdperm.judge.verdict import Choice, Risk, Verdict
 from fwdperm.rules.mode import Mode
 from fwdperm.rules.ruleset import Ruleset
+from fwdperm.standing import NothingTaught, Standing, Taught
+from fwdperm.weigh import weigh
 from fwdperm.wire.decision import RuleRef
 from fwdperm.wire.request import Facts, Request
 

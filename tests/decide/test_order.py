@@ -8,19 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwdperm.decide import (
-    JUDGE_REJECTION,
-    AskHuman,
-    AskJudge,
-    Decided,
-    NothingTaught,
-    Standing,
-    Taught,
-    after_human,
-    after_judge,
-    begin,
-    nobody,
-)
+from fwdperm.decide import JUDGE_REJECTION, AskHuman, AskJudge, Decided, after_human, after_judge, begin, nobody
 from fwdperm.guard import Surroundings
 from fwdperm.guard.classes import Danger
 from fwdperm.judge.verdict import Choice, Opinion, Risk, Silence, Verdict
@@ -28,6 +16,7 @@ from fwdperm.rules.mode import Mode
 from fwdperm.rules.rule import LayerKind
 from fwdperm.rules.ruleset import Ruleset
 from fwdperm.rules.toml_file import read_layer
+from fwdperm.standing import NothingTaught, Standing, Taught
 from fwdperm.wire.decision import Code, Decision, Outcome, RuleRef, Stage
 from fwdperm.wire.prompt import ReplyKind
 from fwdperm.wire.request import Facts, Request
