@@ -111,14 +111,21 @@ class _Hook:
     """One event's way to its answer."""
 
     def __init__(self, dialect: ModuleType, event: str, *, root: str | None, env: Mapping[str, str]) -> None:
-        from fwdperm.client import new_request_id  # noqa: PLC0415 - kept out of a wrong command line
-
         self._dialect = dialect
         self._event = event
         self._named_root = root
         self._env = env
-        self._id = new_request_id()
+        self._made_id = ""
         self._ends = time.monotonic() + WAIT_S
+
+    @property
+    def _id(self) -> str:
+        """The request's id; made when it is first needed, for a note has no use for it."""
+        if not self._made_id:
+            from fwdperm.client import new_request_id  # noqa: PLC0415 - see above
+
+            self._made_id = new_request_id()
+        return self._made_id
 
     def answer(self) -> dict[str, Any] | None:
         """Give what is to be printed; None for nothing. Never raises."""

@@ -173,8 +173,8 @@ def test_a_name_cannot_write_toml_of_its_own() -> None:
 
 # -- nothing becomes wider --------------------------------------------------------------------------------------
 
-WORDS = ["git", "git push", "git log", "npm", "npm run x", "ls", "rm -r a", "g", "gitk", "a.env", "src/a.py"]
-COMMANDS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
+WORDS = ["git", "gitk", "git push", "ls", "rm -r a"]
+COMMANDS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=2).map(" ".join)
 CLAUDE_BASH = st.builds(
     lambda head, tail: head + tail, COMMANDS, st.sampled_from(["", ":*", " *", "*", " * x", "?", ":* x"])
 )

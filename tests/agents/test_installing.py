@@ -1,0 +1,197 @@
+"""Hooks in agents' settings: what is there stays, what is ours comes and goes, and the doctor says whether it runs."""
+
+from __future__ import annotations
+
+import json
+import stat
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fwdperm.agents import installing
+from fwdperm.errors import OperatorError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Post
+
+WORDS = ["/opt/python 3/bin/python", "-I", "-S", "/opt/fw/fwdperm/__main__.py"]
+THEIRS = {
+    "model": "opus",
+    "hooks": {
+        "PermissionRequest": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "mine.sh"}]}],
+        "Stop": [{"hooks": [{"type": "command", "command": "say done"}]}],
+    },
+}
+
+
+@pytest.mark.parametrize("agent", ["claude", "copilot"])
+def test_putting_and_taking_leaves_what_was_there(agent: str) -> None:
+    before = json.dumps(THEIRS if agent == "claude" else {"version": 1, "hooks": {"x": []}}, indent=2) + "\n"
+    put = installing.put(agent, before, words=WORDS)
+    assert put != before
+    assert installing.put(agent, put, words=WORDS) == put
+    assert json.loads(installing.take(agent, put)) == json.loads(before)
+
+
+def test_nothing_before_is_nothing_after() -> None:
+    for agent in installing.EVENTS:
+        assert installing.take(agent, installing.put(agent, "", words=WORDS)).strip() == ""
+
+
+def test_an_older_interpreters_hooks_are_replaced_not_doubled() -> None:
+    old = installing.put("claude", json.dumps(THEIRS), words=["/old/python", "/old/fwdperm/__main__.py"])
+    new = installing.put("claude", old, words=WORDS)
+    assert "/old/" not in new
+    assert len(installing.found("claude", new)) == len(installing.EVENTS["claude"])
+    assert "mine.sh" in new
+
+
+def test_the_agents_own_limit_is_longer_than_ours() -> None:
+    for agent in installing.EVENTS:
+        limits = {one.event: one.timeout_s for one in installing.found(agent, installing.put(agent, "", words=WORDS))}
+        assert limits == installing.EVENTS[agent]
+
+
+def test_codex_keeps_its_comments_and_its_other_hooks() -> None:
+    before = '# mine\nmodel = "x" # keep\n\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "bye"\n'
+    put = installing.put("codex", before, words=WORDS)
+    assert put.startswith('# mine\nmodel = "x" # keep\n')
+    assert tomllib.loads(put)["hooks"]["Stop"][0]["hooks"][0]["command"] == "bye"
+    assert installing.put("codex", put, words=WORDS) == put
+    assert tomllib.loads(installing.take("codex", put)) == tomllib.loads(before)
+    trusted = installing.trust(put, {"/c/config.toml:stop:0:0": "sha256:1"})
+    assert tomllib.loads(trusted)["hooks"]["state"] == {"/c/config.toml:stop:0:0": {"trusted_hash": "sha256:1"}}
+    assert trusted.startswith("# mine\n")
+
+
+@pytest.mark.parametrize(
+    ("agent", "text"),
+    [
+        ("claude", "{"),
+        ("claude", "[]"),
+        ("claude", '{"hooks": []}'),
+        ("claude", '{"hooks": {"PermissionRequest": 7}}'),
+        ("codex", "= 1"),
+        ("codex", "hooks = 1"),
+    ],
+)
+def test_settings_that_cannot_be_read_are_not_touched(agent: str, text: str) -> None:
+    with pytest.raises(OperatorError):
+        installing.put(agent, text, words=WORDS)
+
+
+@pytest.fixture
+def settings(post: Post) -> Path:
+    return post.home / ".claude" / "settings.json"
+
+
+def test_install_shows_the_change_keeps_a_backup_and_uninstall_takes_it_out(post: Post, settings: Path) -> None:
+    settings.parent.mkdir()
+    before = json.dumps(THEIRS, indent=2) + "\n"
+    settings.write_text(before)
+    settings.chmod(0o600)
+    dry = post.run("install", "claude", "--dry-run")
+    assert (dry.returncode, settings.read_text()) == (0, before)
+    assert any(line.startswith("+") and "hook claude PermissionRequest" in line for line in dry.stdout.splitlines())
+    done = post.run("install", "claude")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == dry.stdout
+    assert stat.S_IMODE(settings.stat().st_mode) == 0o600
+    (backup,) = settings.parent.glob("settings.json.before-fwdperm-*")
+    assert backup.read_text() == before
+    assert "needs no change" in post.run("install", "claude").stderr
+    assert post.run("uninstall", "claude").returncode == 0
+    assert settings.read_text() == before
+
+
+def test_a_link_to_settings_kept_elsewhere_stays_a_link(post: Post, settings: Path) -> None:
+    kept = post.home / "dotfiles.json"
+    kept.write_text("{}")
+    settings.parent.mkdir()
+    settings.symlink_to(kept)
+    assert post.run("install", "claude", "--user").returncode == 0
+    assert settings.is_symlink()
+    assert "PermissionRequest" in kept.read_text()
+
+
+def test_a_project_has_settings_of_its_own(post: Post) -> None:
+    done = post.run("install", "claude", "--project", "--root", str(post.root), cwd=post.work)
+    assert done.returncode == 0, done.stderr
+    text = (post.work / ".claude" / "settings.json").read_text()
+    assert f"--root {post.root}" in text
+    assert post.run("install", "claude", "--project", "--user", cwd=post.work).returncode == 2
+    assert post.run("install", "nobody").returncode == 2
+
+
+def test_broken_settings_end_the_command_and_stay(post: Post, settings: Path) -> None:
+    settings.parent.mkdir()
+    settings.write_text("{ broken")
+    done = post.run("install", "claude")
+    assert done.returncode == 3
+    assert "settings.json" in done.stderr
+    assert settings.read_text() == "{ broken"
+
+
+def test_codex_without_its_program_is_told_of_trust(post: Post) -> None:
+    done = post.run("install", "codex", env={"PATH": "/usr/bin:/bin"})
+    assert done.returncode == 3
+    assert "trust" in done.stderr
+    assert "PermissionRequest" in (post.home / ".codex" / "config.toml").read_text()
+
+
+def doctor(post: Post, *words: str) -> tuple[int, dict[str, list[tuple[bool | None, str]]]]:
+    done = post.run("doctor", *words, "--json", cwd=post.work, env={"PATH": "/usr/bin:/bin"})
+    found: dict[str, list[tuple[bool | None, str]]] = {}
+    for row in json.loads(done.stdout)["findings"]:
+        found.setdefault(row["subject"], []).append((row["good"], row["words"]))
+    return done.returncode, found
+
+
+def test_the_doctor_says_that_nobody_serves(post: Post) -> None:
+    code, found = doctor(post)
+    assert code == 4
+    assert "nobody serves" in found["daemon"][0][1]
+
+
+def test_the_doctor_says_that_hooks_run(post: Post) -> None:
+    post.serve()
+    assert doctor(post)[0] == 1
+    post.run("install", "claude")
+    code, found = doctor(post, "claude")
+    assert code == 0
+    assert [words.split()[0] for good, words in found["claude"] if good] == ["PermissionRequest", "PostToolUse"]
+    assert post.hook_log() == "", "a trial is nothing to log"
+
+
+def break_command(settings: dict[str, Any], command: str) -> None:
+    settings["hooks"]["PermissionRequest"][0]["hooks"][0]["command"] = command
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "/gone/python /x/fwdperm/__main__.py hook claude PermissionRequest",
+        "true fwdperm hook claude PermissionRequest",
+        "echo allow fwdperm hook claude PermissionRequest",
+        """echo '{"behavior":"allow"}' # fwdperm hook claude PermissionRequest""",
+    ],
+)
+def test_the_doctor_sees_a_hook_that_does_not_run(post: Post, settings: Path, command: str) -> None:
+    post.serve()
+    post.run("install", "claude")
+    table = json.loads(settings.read_text())
+    break_command(table, command)
+    settings.write_text(json.dumps(table))
+    code, found = doctor(post, "claude")
+    assert code == 3
+    assert any(good is False and "PermissionRequest" in words for good, words in found["claude"])
+
+
+def test_the_doctor_shows_the_last_lines_of_what_was_refused(post: Post) -> None:
+    post.root.mkdir(exist_ok=True)
+    post.hook("claude", "PermissionRequest", "no json")
+    _, found = doctor(post)
+    assert "the event is no JSON" in found["log"][-1][1]
