@@ -384,14 +384,17 @@ class DescriptorBell:
 
     # -- repair ------------------------------------------------------------------------------------------------
     def _revive(self, dirty: set[str | None]) -> None:
-        """Make sure that the loop still reads a descriptor that is ours; open a new one otherwise."""
+        """Make sure that the loop still reads a descriptor that is ours; open a new one otherwise.
+
+        The reader is taken off and put on again: a loop that believes it has one does not ask the kernel.
+        """
         try:
             points_to = Path(f"/proc/self/fd/{self._inotify.descriptor}").readlink()
             is_ours = points_to.name == "anon_inode:inotify"
         except OSError:
             is_ours = False
+        self._loop.remove_reader(self._inotify.descriptor)
         if not is_ours:
-            self._loop.remove_reader(self._inotify.descriptor)
             self._inotify = inotify.Inotify()
             self._by_place.clear()
             self._by_watch.clear()
