@@ -167,7 +167,8 @@ DANGERS: Final[tuple[Peril, ...]] = (
     _d(
         "secret-stores",
         "shows stored secrets",
-        "pass op bw vault secret-tool security keyring gopass chamber sops doppler age ssh-add gpg gpg2 keybase lpass",
+        "pass op bw vault secret-tool security keyring gopass chamber sops doppler age keyctl ssh-add gpg gpg2 "
+        "keybase lpass",
     ),
     _d("secret-tools", "shows stored secrets", "kubectl oc", "get|describe secret|secrets"),
     _d("secret-tools", "shows stored secrets", "aws", "secretsmanager|sts|ssm|iam|kms|configure"),
@@ -199,6 +200,9 @@ DANGERS: Final[tuple[Peril, ...]] = (
     _d("clock", "sets the clock", "date", flags="-s --set"),
     _d("clock", "sets the clock", "hwclock ntpdate"),
     _d("logs", "deletes logs", "journalctl", flags="--vacuum-time --vacuum-size --vacuum-files --rotate --flush"),
+    _d("logs", "deletes logs", "dmesg", flags="-C -c --clear --read-clear"),
+    _d("logs", "deletes logs", "unset", "HISTFILE|HISTSIZE|HISTFILESIZE|PROMPT_COMMAND"),
+    _d("send", "acts on another machine", "rsync", flags="-e --rsh --rsync-path"),
     _d("logs", "deletes logs", "logrotate history wevtutil auditctl"),
     _d("processes", "ends processes", "kill pkill killall skill xkill fuser"),
     _d("debug", "reads another process", "gdb strace ltrace lldb ptrace gcore bpftrace perf dtrace"),

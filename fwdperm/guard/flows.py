@@ -109,7 +109,7 @@ def flows(line: Line, ground: Ground, text: str, *, depth: int = 0) -> dict[int,
                     "destroys a database or a table",
                     (command.program, fed[:80]),
                 )
-        if base == "xargs" and command.fed_by >= 0:
+        if base == "xargs":
             _xargs(web, index, found, ground)
         if base in {"kill", "xargs"}:
             _kill_us(web, index, found)
@@ -245,9 +245,10 @@ def _out(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:
     """Judge a command that can send: does a secret reach it?"""
     command = web.commands[index]
     base = command.base
+    logs_in = _only_logs_in(command)
     for at in upstream(web, index):
         other = web.commands[at]
-        secret = secret_read_by(other, ground.at(other.cwd))
+        secret = "" if logs_in else secret_read_by(other, ground.at(other.cwd))
         if secret:
             _critical(
                 found, "critical.exfiltration", "sends a secret out", (secret, command.program or "network"), at, index
@@ -262,7 +263,7 @@ def _out(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:
                 index,
             )
     if any(redirect.target.text.startswith(("/dev/tcp/", "/dev/udp/")) for redirect in command.redirects):
-        if base in SHELLS | {"exec"}:
+        if base in SHELLS or (base == "exec" and _hands_a_shell_over(web, index)):
             _critical(
                 found,
                 "critical.reverse-shell",
@@ -285,6 +286,26 @@ def _out(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:
     sends_files = base in {"scp", "rsync", "nc"} or any(UPLOADS.match(word.text) for word in command.words[1:])
     if base in {"curl", "wget", "http", "scp", "rsync", "nc"} and sends_files and _runs_over_many(web, index):
         _critical(found, "critical.bulk-upload", "uploads every file it finds", (command.program,), index)
+
+
+def _only_logs_in(command: Command) -> bool:
+    """Say whether all that is not known before it runs is a login header: a token sent where it belongs."""
+    unknown = [word.text.lower() for word in command.words if not word.known]
+    return (
+        command.base in {"curl", "wget", "http", "https", "xh"}
+        and bool(unknown)
+        and command.fed_by < 0
+        and all(text.startswith(("authorization:", "private-token:", "x-api-key:")) for text in unknown)
+    )
+
+
+def _hands_a_shell_over(web: Web, index: int) -> bool:
+    """Say whether a connection kept open by `exec` is one that a shell, or whatever comes in, is run on."""
+    return any(word.rpartition("/")[2] in SHELLS for word in web.commands[index].argv[1:]) or any(
+        other.base in SHELLS or (bool(other.words) and "$" in other.words[0].raw)
+        for at, other in enumerate(web.commands)
+        if at != index
+    )
 
 
 def _runs_over_many(web: Web, index: int) -> bool:

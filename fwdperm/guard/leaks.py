@@ -5,6 +5,7 @@ Lives here: the secret paths and stores a command touches. Never here: how comma
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.dangers import peril_of
@@ -21,6 +22,9 @@ _NO_FILES: Final = frozenset(
     ["dig", "nslookup", "host", "ping", "ssh", "telnet", "whois", "openssl", "gcloud", "az", "glab"]
 )
 """Senders that send no file they name."""
+_SUBCOMMANDS: Final = frozenset(["gh", "glab", "aws", "gcloud", "az", "heroku", "fly", "vercel"])
+"""Senders whose bare words are subcommands: `secret` is no file there."""
+_REMOTE_PATH: Final = re.compile(r"[\w.@-]+:")
 _NOT_SENT: Final = frozenset(
     [
         "-i",
@@ -38,6 +42,8 @@ _NOT_SENT: Final = frozenset(
         "--private-key",
         "-b",
         "-c",
+        "--exclude",
+        "--exclude-from",
     ]
 )
 """Flags whose value is a file that is used and not sent."""
@@ -70,7 +76,12 @@ def secret_read_by(command: Command, ground: Ground) -> str:  # noqa: C901 - a f
         if redirect.reads and is_secret(redirect.target.text, ground):
             return redirect.target.text
     return next(
-        (word.text for word in command.words[1:] if any(is_secret(each, ground) for each in candidates(word.text))), ""
+        (
+            word.text
+            for word in command.words[1:]
+            if not word.text.startswith("--exclude") and any(is_secret(each, ground) for each in candidates(word.text))
+        ),
+        "",
     )
 
 
@@ -114,7 +125,11 @@ def uploaded_secret(command: Command, ground: Ground) -> str:  # noqa: C901 - a 
         previous = text
         if before in _NOT_SENT:
             continue
-        if text.startswith(("--key", "--cert", "--cacert", "--output", "--netrc")):
+        if text.startswith(("--key", "--cert", "--cacert", "--output", "--netrc", "--exclude")):
+            continue
+        if base in {"scp", "rsync", "sftp"} and _REMOTE_PATH.match(text):
+            continue
+        if base in _SUBCOMMANDS and not set("/.@") & set(text):
             continue
         if base in {"curl", "wget"} and not (
             UPLOADS.match(before) or UPLOADS.match(text) or (text[:2] in {"-d", "-F", "-T"} and len(text) > 2)  # noqa: PLR2004 - a length of a flag

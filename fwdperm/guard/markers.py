@@ -163,7 +163,7 @@ WRITE: Final = (
     Marker(
         "login-keys",
         "who may log in",
-        _p("*/.ssh/authorized_keys* */.ssh/rc */.ssh/config /etc/ssh/sshd_config* */.rhosts */.shosts"),
+        _p("*/.ssh/authorized_keys* */.ssh/rc /etc/ssh/sshd_config* */.rhosts */.shosts"),
         critical=True,
     ),
     Marker(

@@ -71,7 +71,7 @@ _ENVIRONMENT: Final = re.compile(
     r"(?:py\d*|py3\.\d+|pypy\d*|lint|types?|typing|mypy|docs|tests?|unit|format|check|cov|coverage|ruff|flake8|pre-commit)"
     r"(?:-(?:py\d+|\d\.\d+|cov|unit|lint|mypy|docs|test))*$"
 )
-_DIGESTS: Final = frozenset({"wc", "md5sum", "sha1sum", "sha256sum", "cksum", "file", "cmp"})
+_DIGESTS: Final = frozenset({"wc", "md5sum", "sha1sum", "sha256sum", "cksum", "file"})
 """Programs that show a count, a sum or a kind, and no contents."""
 _READS_TREES: Final = frozenset(
     {"ruff", "black", "isort", "python", "go", "gofmt", "rustfmt", "deno", "prettier", "shellcheck"}

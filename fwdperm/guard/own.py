@@ -90,13 +90,13 @@ def own_verb(argv: tuple[str, ...]) -> str | None:
         The first word that is not an option; `""` when there is none.
     """
     words = argv
-    if len(words) > 2 and words[1] == "-m" and words[0].rpartition("/")[2].startswith("python"):  # noqa: PLR2004
-        words = words[2:]
     for front in _FRONTS:
         if words and words[0].rpartition("/")[2] == front[0] and words[1 : len(front)] == front[1:]:
             words = words[len(front) :]
             break
-    if not words or words[0].rpartition("/")[2] not in {"fwdperm", "fwdperm.__main__"}:
+    if len(words) > 2 and words[1] == "-m" and words[0].rpartition("/")[2].startswith("python"):  # noqa: PLR2004
+        words = (words[2].partition(".")[0], *words[3:])
+    if not words or words[0].rpartition("/")[2] != "fwdperm":
         return None
     rest = words[1:]
     if any(word in {"--help", "-h"} for word in rest):

@@ -512,7 +512,6 @@ TABLE: Final[tuple[Entry, ...]] = (
         "git",
         "lists tags",
         words=("tag",),
-        flags=_f("--list -l"),
         valued=_v(text="--sort --format"),
     ),
     Entry("git-tag-list", "git", "lists tags", words=("tag", "-l"), operands=Takes.TEXT, valued=_v(text="--sort")),

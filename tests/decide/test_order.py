@@ -241,7 +241,7 @@ def test_a_low_risk_allow_of_routine_is_approved() -> None:
 
 def test_an_allow_of_an_unlisted_command_needs_a_rule_that_exists_now() -> None:
     lessons = Lessons(citable={"g7"})
-    asked = ask_judge("make build", lessons)
+    asked = ask_judge("make package", lessons)
     cited = Verdict(Choice.ALLOW, Risk.LOW, "covered", rule="g7")
     assert isinstance(after_judge(asked, cited, standing(taught=lessons)), Decided)
     assert isinstance(after_judge(asked, cited, standing(taught=Lessons(citable={"g8"}))), AskHuman)
@@ -267,7 +267,7 @@ opinions = st.one_of(
 )
 
 
-@given(opinion=opinions, value=st.sampled_from(["pytest -q", "make build", "git status"]))
+@given(opinion=opinions, value=st.sampled_from(["pytest -q", "make package", "git status"]))
 def test_code_only_tightens_what_the_judge_says(opinion: Opinion, value: str) -> None:
     """Slow oracle: the one table of what may come out."""
     lessons = Lessons(citable={"g1"})

