@@ -135,9 +135,11 @@ JSON = st.recursive(
 )
 
 
-@given(st.sampled_from(["Bash", "Write", "Edit", "mcp__a__b", "Glob", "apply_patch", "Task", "Other"]), st.dictionaries(
-    st.sampled_from(["command", "file_path", "content", "edits", "pattern", "path", "input", "old_string"]), JSON, max_size=4
-))  # fmt: skip
+FIELDS = st.sampled_from(["command", "file_path", "content", "edits", "pattern", "path", "input", "old_string"])
+TOOLS = st.sampled_from(["Bash", "Write", "Edit", "mcp__a__b", "Glob", "apply_patch", "Task", "Other"])
+
+
+@given(TOOLS, st.dictionaries(FIELDS, JSON, max_size=4))
 def test_any_input_is_an_access_or_a_refusal(tool: str, tool_input: dict[str, Any]) -> None:
     try:
         found = accesses(tool, tool_input)
