@@ -25,6 +25,13 @@ if TYPE_CHECKING:
     from fwdperm.standing import Standing
 
 _CODES = {"allow": Exit.OK, "deny": Exit.REJECTED, "ask": Exit.WOULD_ASK}
+_ANSWERS = 8_192
+"""Answers of a file that are remembered, some two kilobytes each."""
+_REMEMBERED_CHARS = 2_000
+"""Characters of a request whose answer is remembered."""
+_GARBAGE = 50_000
+"""New objects between two looks for garbage: nearly nothing here needs one."""
+_DUMP = json.JSONEncoder(separators=(",", ":")).encode
 _ACTIONS = frozenset({"allow", "ask", "deny"})
 
 
@@ -109,20 +116,20 @@ def _explain_file(path: Path, setting: Setting) -> None:
     import gc  # noqa: PLC0415 - only here
 
     gc.freeze()
+    gc.set_threshold(_GARBAGE)
     bulk = Bulk(setting)
     try:
         source = sys.stdin.buffer if str(path) == "-" else path.open("rb")
     except OSError as error:
         fail(f"cannot read `{path}`: {error.strerror}", Exit.USAGE)
     write = sys.stdout.write
-    dump = json.JSONEncoder(separators=(",", ":")).encode
     with source:
         for number, line in enumerate(source, start=1):
-            write(dump(bulk.decide(line, number=number)) + "\n")
+            write(bulk.answer(line, number=number))
 
 
 class Bulk:
-    """Decides lines; rulesets that lines carry are composed once each."""
+    """Decides lines. Rulesets that lines carry are composed once each, and what was asked before is remembered."""
 
     def __init__(self, setting: Setting) -> None:
         from fwdperm.explain import as_json, explain  # noqa: PLC0415 - the parser is loaded when it is needed
@@ -132,20 +139,37 @@ class Bulk:
         self._home = os.path.expanduser("~")  # noqa: PTH111 - text, not a Path
         self._open = lru_cache(maxsize=64)(lambda cwd: _open(setting, workspace=cwd))
         self._compose = lru_cache(maxsize=1024)(_compose)
+        self._remembered = lru_cache(maxsize=_ANSWERS)(self._text)
 
     def decide(self, line: bytes, *, number: int) -> dict[str, Any]:
         """Decide one line. Never raises: what cannot be used is an ask that says why."""
+        answer: dict[str, Any] = json.loads(self.answer(line, number=number))
+        return answer
+
+    def answer(self, line: bytes, *, number: int) -> str:
+        """Decide one line, as the line of JSON that answers it. Never raises.
+
+        Args:
+            line: One JSON object.
+            number: Which line it is: its name when it has no `id`.
+        """
         name: Any = number
         try:
             row = json.loads(line)
             name = row.get("id", number) if isinstance(row, dict) else number
-            request, rules = _read_row(row, home=self._home)
-            explained = self._explain(request, self._standing(request, rules))
-            return {"id": name, **self._as_json(explained)}
+            facts, agent, own = _read_row(row, home=self._home)
+            is_short = sum(map(len, facts.values)) <= _REMEMBERED_CHARS
+            rest = (self._remembered if is_short else self._text)(facts, agent, own)
         except (ValueError, RecursionError, ChildError) as error:
-            return _unusable(name, f"line {number} cannot be used: {str(error)[:200]}")
+            rest = _unusable(f"line {number} cannot be used: {str(error)[:200]}")
         except Exception as error:  # noqa: BLE001 - one line must never end the file
-            return _unusable(name, f"line {number} could not be decided: {type(error).__name__}")
+            rest = _unusable(f"line {number} could not be decided: {type(error).__name__}")
+        return f'{{"id":{_DUMP(name)},{rest}\n'
+
+    def _text(self, facts: Facts, agent: str, own: str) -> str:
+        """Give the answer but for its id."""
+        request = _request(facts, agent=agent)
+        return _DUMP(self._as_json(self._explain(request, self._standing(request, own))))[1:]
 
     def _standing(self, request: Request, rules: str) -> Standing:
         from fwdperm.guard import Surroundings  # noqa: PLC0415 - as above
@@ -159,16 +183,22 @@ class Bulk:
         return Standing(self._compose(rules, home), around, NothingTaught())
 
 
-def _unusable(name: Any, reason: str) -> dict[str, Any]:
-    """Give the answer to a line that holds no request: every field, and an ask."""
+def _unusable(reason: str) -> str:
+    """Give the answer, but for its id, to a line that holds no request: every field, and an ask."""
     guard = {"class": "dangerous", "id": "dangerous.opaque", "reason": reason, "words": []}
-    return {
-        "id": name, "action": "ask", "stage": "human", "rule": None, "reason": reason, "units": [], "guard": guard,
-    }  # fmt: skip
+    answer: dict[str, Any] = {
+        "action": "ask",
+        "stage": "human",
+        "rule": None,
+        "reason": reason,
+        "units": [],
+        "guard": guard,
+    }
+    return _DUMP(answer)[1:]
 
 
-def _read_row(row: Any, *, home: str) -> tuple[Request, str]:
-    """Read one line: its facts, and its own rules as canonical text (empty for the recorded ones)."""
+def _read_row(row: Any, *, home: str) -> tuple[Facts, str, str]:
+    """Read one line: its facts, its agent, and its own rules as text (empty for the recorded ones)."""
     if not isinstance(row, dict):
         raise ChildError("is not a JSON object")
     surface = row.get("surface")
@@ -190,7 +220,7 @@ def _read_row(row: Any, *, home: str) -> tuple[Request, str]:
     cwd, its_home, agent, mode = texts
     facts = Facts(surface, tuple(values), cwd=cwd, home=its_home, folds_case=row.get("foldsCase") is True)
     own = "" if chain is None else json.dumps([mode, chain])
-    return _request(facts, agent=agent, request_id=str(row.get("id", ""))), own
+    return facts, agent, own
 
 
 def _compose(text: str, home: str) -> tuple[Ruleset, ...]:

@@ -25,7 +25,9 @@ _NAMES: Final = frozenset(
 """Builtins that take names of variables."""
 _AFTER: Final = {"printf": "-v", "test": "-v", "[": "-v", "compgen": "-W"}
 """Builtins that look so at the word after one option only."""
-EVALUATORS: Final = _NAMES | frozenset(_AFTER)
+_ASSIGN: Final = frozenset(["export", "declare", "typeset", "local", "readonly", "time"])
+"""What takes assignments as words."""
+EVALUATORS: Final = _NAMES | _ASSIGN | {"[["} | frozenset(_AFTER)
 """Builtins whose words may hold code."""
 _QUOTED: Final = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _ARITHMETIC: Final = re.compile(r"\s-(?:v|R|eq|ne|lt|le|gt|ge)\s")
@@ -42,6 +44,12 @@ def evaluated_code(words: Sequence[Word]) -> list[str]:
         The code of each command substitution that the grammar could not see, because it stands in quotes.
     """
     program = words[0].text
+    if program == "[[":
+        return tested_code(" ".join([word.raw for word in words]))
+    if program in _ASSIGN:
+        assigned = [(word.text.partition("=")[0], word) for word in words[1:] if "=" in word.text]
+        if found := prompt_code([(name, read_word(word.raw.partition("=")[2])) for name, word in assigned]):
+            return found
     if program in _NAMES:
         looked_at = [word for word in words[1:] if program == "let" or _SUBSCRIPT.match(word.text)]
     elif program in _AFTER:
