@@ -42,6 +42,7 @@ _LOST: Final = _SELF | inotify.IGNORED | inotify.UNMOUNT
 
 
 class _Kind(IntEnum):
+    __hash__ = int.__hash__  # an enumeration's own is slow, and places are looked up at every event
     ROOT = auto()
     SESSIONS = auto()
     INBOX = auto()
@@ -101,6 +102,7 @@ class DescriptorBell:
         self._news: list[str] = []
         self._rearmed = 0
         self._checks = 0
+        self._compared: tuple[tuple[str, ...], int] | None = None
         self._closed = False
         with files.directory(self._root, (SESSIONS,), create=tree.modes):
             pass
@@ -252,16 +254,19 @@ class DescriptorBell:
             dirty.add(None)
         sessions = self._tree.directories()
         self._sessions.update(sessions)
-        if believing and len(sessions) > _FEW_WATCHES:
-            doubtful: Collection[str] = [name for name, one in sessions.items() if not self._is_settled(name, one)]
-        else:
-            doubtful = sessions
-        for place in self._not_watched(doubtful):
-            self._arm_below(place, dirty)
-        for place in self._ended(sessions):
-            dirty.add(self._ring_name(place))
-            self._forget(place)
-        self._sessions = dict(sessions)
+        found = (self._tree.sessions(), self._tree.looks)
+        believing = believing and len(sessions) > _FEW_WATCHES
+        if not believing or found != self._compared:
+            self._compared = found
+            doubtful: Collection[str] = sessions
+            if believing:
+                doubtful = [name for name, one in sessions.items() if not self._is_settled(name, one)]
+            for place in self._not_watched(doubtful):
+                self._arm_below(place, dirty)
+            for place in self._ended(sessions):
+                dirty.add(self._ring_name(place))
+                self._forget(place)
+            self._sessions = dict(sessions)
         for name in self._others:
             if self._arm(_Place(_Kind.OTHER, name)):
                 dirty.add(name)
@@ -341,6 +346,7 @@ class DescriptorBell:
     def _cannot(self, place: _Place, error: OSError) -> None:
         """Remember a place whose events will not come, and say so once."""
         self._forget(place)
+        self._compared = None
         code = error.errno or errno.EIO
         if self._unwatched.get(place) != code:
             limit = code == errno.ENOSPC
@@ -357,6 +363,7 @@ class DescriptorBell:
         self._unwatched.pop(place, None)
 
     def _drop(self, watched: _Watch) -> None:
+        self._compared = None
         if self._by_place.get(watched.place) is watched:
             del self._by_place[watched.place]
         # a directory that was renamed within the tree has one watch under two places: the later one keeps it

@@ -83,6 +83,8 @@ class InboxTree:
         self._removed: set[tuple[str, str]] = set()
         self._elsewhere: frozenset[str] = frozenset()
         self._empty: dict[str, Stamp] = {}
+        self.looks = 0
+        """How often an inbox was listed. While it stands still, no directory became another one."""
 
     @property
     def root(self) -> Path:
@@ -193,6 +195,7 @@ class InboxTree:
             name = _encode(session)
         except ChildError:
             return
+        self.looks += 1
         shelf = self._shelves.get(session)
         if shelf is None:
             if session in self._elsewhere or self._beats.is_elsewhere(session):
