@@ -255,3 +255,25 @@ def test_a_turn_keeps_the_rules_it_began_with() -> None:
     assert turns.until(("root", "b"), "1", epoch=9) == 9
     assert turns.until(("root", "a"), "2", epoch=9) == 9
     assert turns.until(("root", "a"), "", epoch=11) == 11
+
+
+def taught(**more: Any) -> RulesFold:
+    """Fold one *always* of requester `a` in the inbox of `root`."""
+    reply = {"patterns": ("make *",), "covers": ("bash",), "scope": "requester", "anchor": "a", "anchor_inbox": "root"}
+    asked = record.Asked(inbox="root", id="r1", session="a", surface="bash", values=("make a",))
+    replied = record.Replied(inbox="root", id="r1", reply="always", **(reply | more))
+    return folded(entries([(0, asked), (0, replied)]))
+
+
+def test_an_always_of_which_a_pattern_was_withheld_grants_nothing() -> None:
+    assert list(taught().rules) == ["g2"]
+    assert taught(patterns_withheld=1).rules == {}
+    assert taught(covers=()).rules == {}
+
+
+def test_what_was_given_to_a_mere_name_is_handed_down_to_nobody() -> None:
+    request = Request("x", "", "a", "b", "", Facts("bash", ("make b",), "/w"))
+    below = (Step("b", "a"), Step("a", "root", 0, is_fact=True))
+    assert View(taught(), below, 0, 9).grant(request, Unit("bash", ("make b",))) is None
+    recorded = (Step("b", "a"), Step("a", "root", 7, is_fact=True))
+    assert View(taught(anchor_run=7), recorded, 0, 9).grant(request, Unit("bash", ("make b",))) is not None
