@@ -190,6 +190,24 @@ class Post:
         self.started.append(process)
         return process
 
+    def kill_hook(self, agent: str) -> None:
+        """Kill the hook that an agent started and that waits now: ours by its environment, and no other."""
+
+        def ours() -> list[int]:
+            found = []
+            for path in Path("/proc").glob("[0-9]*"):
+                try:
+                    words = (path / "cmdline").read_bytes().split(b"\0")
+                    told = (path / "environ").read_bytes()
+                except OSError:
+                    continue
+                if words[-4:-1][:2] == [b"hook", agent.encode()] and f"FWDPERM_ROOT={self.root}\0".encode() in told:
+                    found.append(int(path.name))
+            return found
+
+        (process,) = wait_for(ours, what=f"a hook of {agent}")
+        os.kill(process, signal.SIGKILL)
+
     def close(self) -> None:
         for process in self.started:
             if process.poll() is None:

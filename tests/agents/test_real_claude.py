@@ -194,14 +194,11 @@ def test_a_daemon_killed_while_a_person_thinks_leaves_a_denial(claude: Claude, p
 
 
 def test_a_hook_that_is_killed_permits_nothing(claude: Claude, post: Post) -> None:
-    """The agent's own side of the promise: a permission hook that crashes is a denial under `-p`."""
-    _point_hooks_at(post, "kill -9 $$")
-    said = claude.words(claude.start([[bash("touch other.txt")]]))
+    """The agent's own side of the promise: a permission hook that is killed is a denial under `-p`."""
+    post.serve()
+    process = claude.start([[bash("touch other.txt")]])
+    post.wait_prompts()
+    post.kill_hook("claude")
+    said = claude.words(process)
     assert "The play is over. " in said  # the model was told of a result that was no success
     assert not (post.work / "other.txt").exists()
-
-
-def _point_hooks_at(post: Post, command: str) -> None:
-    path = post.home / ".claude" / "settings.json"
-    hooks = {"PermissionRequest": [{"matcher": "*", "hooks": [{"type": "command", "command": command}]}]}
-    path.write_text(json.dumps({"hooks": hooks}))

@@ -152,6 +152,19 @@ def test_a_subagent_asks_as_a_session_of_its_own(codex: Codex) -> None:
     post.answer(prompt, "allow")
 
 
+def test_a_hook_that_is_killed_leaves_the_question_to_the_client(codex: Codex) -> None:
+    """The agent's own side of the promise: a hook that is killed permits nothing; codex asks whoever drives it."""
+    codex.post.serve()
+    codex.begin([[step("touch other.txt")]])
+    codex.post.wait_prompts()
+    codex.post.kill_hook("codex")
+    asked = next(message for message in codex._messages() if "id" in message and "method" in message)
+    assert asked["method"] == "item/commandExecution/requestApproval"
+    codex._send({"id": asked["id"], "result": {"decision": "decline"}})
+    codex.words()
+    assert not (codex.post.work / "other.txt").exists()
+
+
 def test_without_a_daemon_nothing_runs(codex: Codex) -> None:
     codex.begin([[step("touch allowed.txt")]])
     codex.words()

@@ -115,6 +115,16 @@ def test_a_subagent_asks_as_a_session_of_its_own(copilot: Copilot) -> None:
     assert copilot.model.was_told("feedback: for the subagent")
 
 
+def test_a_hook_that_is_killed_permits_nothing(copilot: Copilot) -> None:
+    """The agent's own side of the promise: nobody else can be asked under `-p`."""
+    copilot.post.serve()
+    process = copilot.start([[bash("touch other.txt")]])
+    copilot.post.wait_prompts()
+    copilot.post.kill_hook("copilot")
+    copilot.finish(process)
+    assert not (copilot.post.work / "other.txt").exists()
+
+
 def test_without_a_daemon_nothing_runs(copilot: Copilot) -> None:
     copilot.finish(copilot.start([[bash("touch allowed.txt")]]))
     assert copilot.model.was_told("nobody serves")
