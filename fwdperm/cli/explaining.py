@@ -153,10 +153,11 @@ class Bulk:
             line: One JSON object.
             number: Which line it is: its name when it has no `id`.
         """
-        name: Any = number
+        name = str(number)
         try:
             row = json.loads(line)
-            name = row.get("id", number) if isinstance(row, dict) else number
+            if isinstance(row, dict) and "id" in row:
+                name = _named(row["id"], number)
             facts, agent, own = _read_row(row, home=self._home)
             is_short = sum(map(len, facts.values)) <= _REMEMBERED_CHARS
             rest = (self._remembered if is_short else self._text)(facts, agent, own)
@@ -164,7 +165,7 @@ class Bulk:
             rest = _unusable(f"line {number} cannot be used: {str(error)[:200]}")
         except Exception as error:  # noqa: BLE001 - one line must never end the file
             rest = _unusable(f"line {number} could not be decided: {type(error).__name__}")
-        return f'{{"id":{_DUMP(name)},{rest}\n'
+        return f'{{"id":{name},{rest}\n'
 
     def _text(self, facts: Facts, agent: str, own: str) -> str:
         """Give the answer but for its id."""
@@ -181,6 +182,14 @@ class Bulk:
             return self._open(cwd).standing(request)
         around = Surroundings(workspaces=(cwd,) if cwd not in ("", "/", home) else (), home=home)
         return Standing(self._compose(rules, home), around, NothingTaught())
+
+
+def _named(name: Any, number: int) -> str:
+    """Give a line's name as JSON; its number where the name is a number that JSON does not know."""
+    try:
+        return json.dumps(name, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        return str(number)
 
 
 def _unusable(reason: str) -> str:
