@@ -192,7 +192,11 @@ def outside_directory(value: str, ground: Ground, *, canonical: str = "") -> Ass
 
 
 def address(value: str, ground: Ground) -> Assessment:
-    """Assess fetching an address."""
+    """Assess fetching an address, or `search: WORDS`, which asks a search engine."""
+    if value.startswith("search: "):
+        if holds_token(value):
+            return says(Danger.DANGEROUS, "secret-in-request", "carries what looks like a live secret", value)
+        return says(Danger.RULED, "web-search", "sends a question to a search engine", value)
     url = value.strip()
     scheme = url.partition(":")[0].lower() if ":" in url else ""
     if scheme == "file":
