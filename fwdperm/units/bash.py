@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.rules.unit import Unit
-from fwdperm.shell import parse_line
+from fwdperm.shell import Stands, parse_line
 from fwdperm.shell.wrappers import changes_what_runs
 from fwdperm.units.glimpses import glimpses_of_command, glimpses_of_script, glimpses_of_text, may_run_a_script
 from fwdperm.units.operands import path_operands
@@ -105,7 +105,7 @@ class _Units:
                 strict,
                 auxiliary=runs_inside or command.remote,
                 opaque=command.opaque,
-                stands="harmless wrapper" if runs_inside else str(command.stands),
+                stands="harmless wrapper" if runs_inside else _stands(command),
                 carrier=carrier,
                 program=command.program,
                 remote=command.remote,
@@ -258,6 +258,12 @@ class _Units:
                 command=index,
             )
         )
+
+
+def _stands(command: Command) -> str:
+    """Say where a command stands; for a wrapped one, in what."""
+    is_wrapped = command.stands is Stands.WRAPPER and command.wrapped_by
+    return f"inside {command.wrapped_by}" if is_wrapped else str(command.stands)
 
 
 def _base(command: Command) -> str | None:
