@@ -191,12 +191,16 @@ def outside_directory(value: str, ground: Ground, *, canonical: str = "") -> Ass
     return says(Danger.RULED, "outside", "opens a directory outside the workspace", value)
 
 
+def _search(value: str) -> Assessment:
+    if holds_token(value):
+        return says(Danger.DANGEROUS, "secret-in-request", "carries what looks like a live secret", value)
+    return says(Danger.RULED, "web-search", "sends a question to a search engine", value)
+
+
 def address(value: str, ground: Ground) -> Assessment:
     """Assess fetching an address, or `search: WORDS`, which asks a search engine."""
     if value.startswith("search: "):
-        if holds_token(value):
-            return says(Danger.DANGEROUS, "secret-in-request", "carries what looks like a live secret", value)
-        return says(Danger.RULED, "web-search", "sends a question to a search engine", value)
+        return _search(value)
     url = value.strip()
     scheme = url.partition(":")[0].lower() if ":" in url else ""
     if scheme == "file":

@@ -7,6 +7,8 @@ import os
 import resource
 import signal
 import stat
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +18,7 @@ from conftest import wait_for
 
 from fwdperm.agents.hook import AGENT_TIMEOUT_S, LAST_S, WAIT_S
 from fwdperm.pending_notes import KEPT_S, leave_note, take_note
+from fwdperm.places import fast_command
 
 if TYPE_CHECKING:
     from conftest import Post
@@ -101,6 +104,27 @@ def test_a_command_line_without_agent_and_event_blocks(post: Post, words: tuple[
     """Exit 2 blocks with the agents that read it, and nothing on standard output approves."""
     done = post.run("hook", *words)
     assert (done.returncode, done.stdout) == (2, "")
+
+
+@pytest.mark.parametrize(("name", "budget"), [("PermissionRequest", 20), ("PostToolUse", 13)])
+def test_a_hook_loads_nothing_that_costs_a_start(post: Post, name: str, budget: int) -> None:
+    """Agents wait for this process at every call: no json, re, pathlib, typing, dataclasses, and few modules at all."""
+    post.serve()
+    words = fast_command(sys.executable)
+    done = subprocess.run(
+        [words[0], "-X", "importtime", *words[1:], "hook", "claude", name],
+        input=json.dumps(event(post, hook_event_name=name)),
+        env=post.env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    loaded = [line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")]
+    heavy = {"json", "re", "pathlib", "typing", "dataclasses", "enum", "signal", "asyncio", "subprocess"}
+    assert heavy & set(loaded) == set()
+    assert len([one for one in loaded if one.startswith("fwdperm")]) <= budget
+    assert is_allowed(done.stdout) == (name == "PermissionRequest")
 
 
 def test_a_huge_write_is_asked_about_by_path_and_digest(post: Post) -> None:
