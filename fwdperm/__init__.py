@@ -12,6 +12,7 @@ The map of the house, in the order a request walks through it:
     decide    the fixed order of the four
     journal   the durable record that stands before every answer
     serve     the wiring of all of it, sessions, recovery
+    redaction, evaluation   what no secret gets past; measuring a judge on cases
     client    the asking side, standard library only; `launch` starts a child that can ask
     cli, agents, testing   the command line, one mapping per agent, the simulator
 
