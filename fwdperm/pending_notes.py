@@ -126,7 +126,8 @@ def _read(path: str) -> str:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_size > _BYTES:
+        is_plain = stat.S_ISREG(found.st_mode) and found.st_nlink == 1
+        if not is_plain or found.st_uid != os.geteuid() or found.st_size > _BYTES:
             return ""
         return os.read(descriptor, _BYTES).decode(errors="replace")
     finally:

@@ -36,6 +36,8 @@ AGENT_TIMEOUT_S: Final = 660
 """Seconds that `fwdperm install` writes as the agent's own limit: with most agents the tool runs when that passes."""
 EVENT_BYTES: Final = 1 << 26
 """Bytes of an event that are read; a write of a larger file is denied."""
+_KIND: Final = 0o170000
+_REGULAR: Final = 0o100000  # as in `stat`, which would be one more module to load
 _LOG_BYTES: Final = 1 << 20
 """Bytes after which the log of refused events is left as it is."""
 _UNLOGGED: Final = "-"
@@ -275,7 +277,9 @@ class _Hook:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         descriptor = os.open(f"{self._root()}/hooks.log", flags, 0o600)
         try:
-            if os.fstat(descriptor).st_size < _LOG_BYTES:
+            is_ = os.fstat(descriptor)
+            is_plain = is_.st_mode & _KIND == _REGULAR and is_.st_nlink == 1
+            if is_plain and is_.st_uid == os.geteuid() and is_.st_size < _LOG_BYTES:
                 os.write(descriptor, line)
         finally:
             os.close(descriptor)

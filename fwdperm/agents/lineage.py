@@ -29,7 +29,8 @@ _BYTES: Final = 1 << 18
 _ID: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 _STARTED_WITH: Final = ("CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", places.SESSION_VARIABLE)
 
-Link = "tuple[str, str]"
+_CLAUDE: Final = "claude"
+"""The agent whose hooks see variables of its own program, not of the one around it."""
 
 
 class Place:
@@ -72,11 +73,12 @@ def place_of(
     """
     launched = env.get(places.SESSION_VARIABLE, "")
     top = (env.get(places.PARENT_VARIABLE) or places.ROOT_SESSION, "")
-    around = _programs_around(env, started_with or _started_with)
+    look = started_with or _started_with
+    around = _programs_around(look(env.get("CLAUDE_PID", "")) if name == _CLAUDE else env, look)
     above: tuple[tuple[str, str], ...] = (top,)
     if around:
         outermost = launched or around[-1]
-        above = (*((session, name) for session in around[:-1]), (outermost, name), top)
+        above = (*((session, _CLAUDE) for session in around[:-1]), (outermost, _CLAUDE), top)
     main = event.session if around else launched or event.session
     agent = (env.get(places.AGENT_VARIABLE) if main == launched else "") or name
     if not event.agent_id:
@@ -119,23 +121,25 @@ def _read_record(folder: str, agent_id: str) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _programs_around(env: Mapping[str, str], started_with: Callable[[str], Mapping[str, str]]) -> tuple[str, ...]:
-    """Give the sessions of the programs whose shell tool this agent's program was started by, the nearest first.
+def _programs_around(start: Mapping[str, str], started_with: Callable[[str], Mapping[str, str]]) -> tuple[str, ...]:
+    """Give the sessions of the programs whose shell tool an agent's program was started by, the nearest first.
 
     Claude Code tells its children its session and process. A program that `fwdperm run` started in between has been
     told its parent by that, and stands for itself.
+
+    Args:
+        start: What the agent's program was told at its start.
+        started_with: What any process was told at its start.
     """
     found: list[str] = []
-    process = env.get("CLAUDE_PID", "")
-    while process.isdecimal() and len(found) < DEPTH:
-        start = started_with(process)
+    while len(found) < DEPTH:
         session, outer = start.get("CLAUDE_CODE_SESSION_ID", ""), start.get("CLAUDE_PID", "")
         if not session or session in found:
             break
         if start.get(places.SESSION_VARIABLE, "") != started_with(outer).get(places.SESSION_VARIABLE, ""):
             break
         found.append(session)
-        process = outer
+        start = started_with(outer)
     return tuple(found)
 
 

@@ -6,6 +6,7 @@ Lives here: the command, its findings and their words. Never here: how a hook is
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -154,10 +155,22 @@ def _try(name: str, path: Path, hooks: tuple[Any, ...], setting: Setting) -> Ite
     for hook in hooks:
         asks = EVENTS[name].get(hook.event) == AGENT_TIMEOUT_S
         wrong = try_hook(hook.command, env=env, asks=asks)
+        named = _named_root(hook.command)
+        if not wrong and named and os.path.realpath(named) != os.path.realpath(setting.root):
+            wrong = f"it asks in `{named}`, not in `{setting.root}`"
         if not wrong and asks and 0 < hook.timeout_s <= LAST_S:
             wrong = f"its timeout of {hook.timeout_s:.0f} s is shorter than the {LAST_S} s a question may take"
         words = f"{hook.event} in `{path}` " + (f"does not run: {wrong}" if wrong else "runs")
         yield Finding(name, is_good=not wrong, words=words)
+
+
+def _named_root(command: str) -> str:
+    """Give the inbox tree that a hook's command names; empty when it finds it from its environment."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return ""
+    return words[words.index("--root") + 1] if "--root" in words[:-1] else ""
 
 
 def _codex_trust() -> Iterator[Finding]:

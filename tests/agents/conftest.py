@@ -83,6 +83,11 @@ class Post:
         }
         self.state = Path(find_state(self.env, str(self.root)))
 
+    @staticmethod
+    def wait_for(check: Callable[[], Any], *, what: str, seconds: float = READY_S) -> Any:
+        """Look until something is there."""
+        return wait_for(check, what=what, seconds=seconds)
+
     # -- the daemon --------------------------------------------------------------------------------------------
 
     def serve(self, rules: str | None = None) -> subprocess.Popen[bytes]:

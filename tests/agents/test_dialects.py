@@ -295,6 +295,17 @@ def test_programs_in_programs_are_followed_up_to_the_launched_one() -> None:
     assert [one for one, _ in place.ancestors] == ["s2", "build", "ci"]
 
 
+def test_another_agent_started_by_claude_codes_shell_tool_is_its_child() -> None:
+    """Only Claude Code's own hooks see variables of its own program; another agent's see those around it."""
+    env = {"CLAUDE_PID": "10", "CLAUDE_CODE_SESSION_ID": "outer"}
+    place = place_of(codex.read("PermissionRequest", CLAUDE), env, name="codex", started_with=lambda _: {})
+    assert (place.session, place.inbox, place.agent) == ("02d57ab4-98d3", "outer", "codex")
+    assert place.ancestors == (("outer", "claude"), ("root", ""))
+    env = {"CLAUDE_PID": "10", "CLAUDE_CODE_SESSION_ID": CLAUDE["session_id"]}
+    place = place_of(claude.read("PermissionRequest", CLAUDE), env, name="claude", started_with=lambda _: {})
+    assert place.inbox == "root"
+
+
 def test_a_program_that_was_launched_anew_inside_another_stands_for_itself() -> None:
     started = {
         "30": {"CLAUDE_CODE_SESSION_ID": "s1", "CLAUDE_PID": "10", "FWDPERM_SESSION": "inner"},

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import wait_for
 
 from fwdperm.agents.hook import AGENT_TIMEOUT_S, LAST_S, WAIT_S
 from fwdperm.pending_notes import KEPT_S, leave_note, take_note
@@ -169,7 +168,7 @@ def test_a_hook_that_is_told_to_end_denies_and_withdraws(post: Post, number: sig
     said, _ = waiting.communicate(timeout=30)
     assert waiting.returncode == 0
     assert "stopped before anybody decided" in reason(said)
-    wait_for(lambda: not post.prompts(), what="the question to be withdrawn")
+    post.wait_for(lambda: not post.prompts(), what="the question to be withdrawn")
 
 
 def test_a_killed_hook_says_nothing_at_all(post: Post) -> None:
@@ -247,6 +246,18 @@ def test_a_nested_programs_hook_does_not_use_its_launchers_token(post: Post) -> 
     assert "FWDPERM" not in request.read_text()
     assert prompt["chain"] == ["root", "build", "build/a1"]
     waiting.kill()
+
+
+def test_nothing_that_a_child_plants_in_the_logs_place_is_written_to(post: Post) -> None:
+    theirs = post.directory / "theirs"
+    theirs.write_text("as it was")
+    post.root.mkdir(mode=0o700)
+    for plant in (lambda log: log.symlink_to(theirs), lambda log: log.hardlink_to(theirs)):
+        log = post.root / "hooks.log"
+        plant(log)
+        assert not is_allowed(post.hook("claude", "PermissionRequest", "no json").stdout)
+        assert theirs.read_text() == "as it was"
+        log.unlink()
 
 
 # -- notes ------------------------------------------------------------------------------------------------------

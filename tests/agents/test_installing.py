@@ -166,6 +166,14 @@ def test_the_doctor_says_that_hooks_run(post: Post) -> None:
     assert post.hook_log() == "", "a trial is nothing to log"
 
 
+def test_the_doctor_sees_a_hook_that_asks_elsewhere(post: Post) -> None:
+    post.serve()
+    post.run("install", "claude", "--root", str(post.directory / "elsewhere"))
+    code, found = doctor(post, "claude")
+    assert code == 3
+    assert any(good is False and "elsewhere" in words for good, words in found["claude"])
+
+
 def break_command(settings: dict[str, Any], command: str) -> None:
     settings["hooks"]["PermissionRequest"][0]["hooks"][0]["command"] = command
 

@@ -15,7 +15,6 @@ import urllib.request
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from conftest import wait_for
 
 from fwdperm.testing.agent_model import AgentModel, call, play
 
@@ -78,7 +77,7 @@ class OpenCode:
                 stderr=log,
             )
         self._running.append(self.server)
-        wait_for(self._answers, what="opencode to listen", seconds=60)
+        self.post.wait_for(self._answers, what="opencode to listen", seconds=60)
 
     def _answers(self) -> bool:
         try:
@@ -177,13 +176,13 @@ def test_the_daemon_may_come_late_and_both_sides_may_start_again(opencode: OpenC
     post = opencode.post
     session, thread = opencode.begin([[bash("touch one.txt")]])
     requests = post.root / "sessions" / "root" / "requests"
-    wait_for(lambda: requests.exists() and list(requests.glob("*.json")), what="a request without a daemon")
+    post.wait_for(lambda: requests.exists() and list(requests.glob("*.json")), what="a request without a daemon")
     post.serve()  # late
     post.wait_prompts()
     opencode.bridge.terminate()  # the bridge starts again: what is open is asked again
     opencode.bridge.wait()
     opencode.start_bridge()
-    (prompt,) = wait_for(
+    (prompt,) = post.wait_for(
         lambda: p if (p := post.prompts()) and p[0]["chain"] == ["root", session] else None, what="it again"
     )
     post.answer(prompt, "allow")
