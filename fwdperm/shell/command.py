@@ -116,6 +116,7 @@ class Line:
         commands: Every simple command that would run, in source order; a wrapper before what it wraps.
         opaque: Why the line as a whole cannot be understood (syntax error, NUL byte, too long); empty when it can.
         functions: Names of functions it defines.
+        loops: What `for` sets, as (name, word), once for each word.
         unread: Texts in it that could not be understood, the whole line or code that it carries.
     """
 
@@ -123,3 +124,4 @@ class Line:
     opaque: str = ""
     functions: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    loops: tuple[tuple[str, Word], ...] = ()

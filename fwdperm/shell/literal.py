@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from fwdperm.shell.command import Command, Line
 
@@ -22,6 +22,7 @@ _ESCAPE: Final = re.compile(r"\\(x[0-9a-fA-F]{1,2}|0?[0-7]{1,3}|u[0-9a-fA-F]{1,4
 _NAMED: Final = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\"}
 _LONGEST: Final = 4096
 _DEPTH: Final = 4
+_COMBINATIONS: Final = 64
 _BRACES: Final = re.compile(r"^\{([^{}\s]*,[^{}\s]*)\}")
 _BASE64_LETTERS: Final = re.compile(r"[A-Za-z0-9+/=_\s-]+$")
 
@@ -60,6 +61,34 @@ def assignments(line: Line) -> dict[str, str]:
                 if printed is not None:
                     known[name] = printed
     return known
+
+
+def literal_values(line: Line) -> dict[str, list[str]]:
+    """Collect every literal value that a variable is given in the line, by assignments and by `for`."""
+    found: dict[str, list[str]] = {}
+    pairs = [pair for command in line.commands for pair in command.prefixes]
+    for name, word in (*pairs, *line.loops):
+        if word.known and word.text:
+            found.setdefault(name, []).append(word.text)
+    for command in line.commands:
+        if command.base in {"export", "declare", "local", "readonly", "typeset"}:
+            for word in command.words[1:]:
+                name, equals, value = word.text.partition("=")
+                if equals and word.known:
+                    found.setdefault(name, []).append(value)
+    return found
+
+
+def put_in(text: str, values: Mapping[str, Sequence[str]]) -> list[str]:
+    """Put the values of variables into a text, in every combination of a few; one that has none stays as it is."""
+    texts = [text]
+    for found in _VARIABLE.finditer(text):
+        given = values.get(found[1] or found[2], ())
+        if given:
+            texts = [one.replace(found.group(), value, 1) for one in texts for value in given]
+        if len(texts) > _COMBINATIONS:
+            return []
+    return texts
 
 
 def _substituted(line: Line, index: int) -> str | None:

@@ -18,7 +18,7 @@ from fwdperm.shell.place import SAME_SHELL, Place, Scope, change_directory, join
 from fwdperm.shell.redirects import EMPTY_TAIL, NOTHING_FOUND, Found, Heredoc, Tail, read_tail
 from fwdperm.shell.source import substitutions, unseen
 from fwdperm.shell.words import read_word
-from fwdperm.shell.wrappers import RESERVED, RESERVED_HEADS, STDIN
+from fwdperm.shell.wrappers import RESERVED, RESERVED_HEADS, STDIN, passes_input_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -229,19 +229,20 @@ class Recorder(ABC):
 
     def _stdin(self, found: Found, place: Place) -> tuple[str, str]:
         """Find the program that a shell reads from its standard input: (text, why it is not known)."""
-        redirects, heredoc = found.redirects, found.heredoc
-        at = place.carrier
-        while not _feeds(redirects) and place.wrapped_by and at >= 0 and self.commands[at].words:
+        feeder = place.pipe.index if place.pipe is not None else -1
+        redirects, heredoc, doubt = found.redirects, found.heredoc, ""
+        at, label = place.carrier, place.wrapped_by
+        while not _feeds(redirects) and label and at > feeder:
+            doubt = doubt or ("" if passes_input_on(label) else STDIN)
             redirects, heredoc = self.commands[at].redirects, self.heredocs.get(at)
-            at = self.commands[at].carrier if self.commands[at].wrapped_by else -1
+            at, label = self.commands[at].carrier, self.commands[at].wrapped_by
         for redirect in reversed(redirects):
             if redirect.operator == "<<<":
-                return redirect.target.text, "" if redirect.target.known else UNKNOWN_CODE
+                return redirect.target.text, doubt if redirect.target.known else UNKNOWN_CODE
             if redirect.operator.startswith("<<") and heredoc is not None:
-                return heredoc.text, "" if heredoc.known else UNKNOWN_CODE
+                return heredoc.text, doubt if heredoc.known else UNKNOWN_CODE
             if redirect.operator == "<":
-                return "", "" if redirect.reads and redirect.target.known else STDIN
-        feeder = place.pipe.index if place.pipe is not None else -1
+                return "", doubt if redirect.reads and redirect.target.known else STDIN
         if feeder < 0:
             return "", STDIN
         command = self.commands[feeder]

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
+_LOOP_WORDS: Final = 16
+"""Words of one `for` that are remembered."""
 _BLANK: Final = re.compile(r"[ \t\n]")
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[.*\])?", re.DOTALL)
 _LEAVES: Final = frozenset({"comment", "raw_string", "ansi_c_string", "string_content", "heredoc_start", "heredoc_end"})
@@ -50,11 +52,12 @@ def parse_line(text: str) -> Line:
 class _Walker(Recorder):
     """One walk over one line."""
 
-    __slots__ = ("functions",)
+    __slots__ = ("functions", "loops")
 
     def __init__(self) -> None:
         super().__init__()
         self.functions: list[str] = []
+        self.loops: list[tuple[str, Word]] = []
 
     def line(self, text: str) -> Line:
         """Walk the whole line."""
@@ -69,7 +72,8 @@ class _Walker(Recorder):
         self.run()
         if self.opaque and text.strip():
             self.commands.append(Command((Word(text_read, text_read, known=False),), text_read, opaque=self.opaque))
-        return Line(tuple(self.commands), self.opaque, tuple(dict.fromkeys(self.functions)), tuple(self.unread))
+        functions = tuple(dict.fromkeys(self.functions))
+        return Line(tuple(self.commands), self.opaque, functions, tuple(self.unread), tuple(self.loops))
 
     # -- running the stack ---------------------------------------------------------------------------------
 
@@ -92,7 +96,7 @@ class _Walker(Recorder):
     def _close_pipe(self, is_simple: object, place: Place) -> None:
         """Tell the reading end of a pipe which command writes to it."""
         if place.pipe is not None:
-            place.pipe.index = self._last_top(is_simple=bool(is_simple))
+            place.pipe.index = self._last_top(place.carrier, is_simple=bool(is_simple))
 
     # -- nodes ---------------------------------------------------------------------------------------------
 
@@ -160,6 +164,9 @@ class _Walker(Recorder):
         variable = node.child_by_field_name("variable")
         if variable is not None:
             name = place.source.cut(variable.start_byte, variable.end_byte)
+            values = [child for child in node.children_by_field_name("value") if child.type in WORD_TYPES]
+            words = (read_word(place.source.cut(one.start_byte, one.end_byte)) for one in values[:_LOOP_WORDS])
+            self.loops.extend((name, word) for word in words if word.known)
             if changes_what_runs(name):
                 self.record((), ((name, Word("$", "$", known=False)),), place, raw=f"{name}=$")
 
@@ -219,10 +226,15 @@ class _Walker(Recorder):
                 steps.append((self._close_pipe, child.type in _SIMPLE, place._replace(pipe=feed)))
         self.later(steps)
 
-    def _last_top(self, *, is_simple: bool) -> int:
-        """Return the index of the command that ended last: past what it substitutes or wraps when it is simple."""
+    def _last_top(self, around: int, *, is_simple: bool) -> int:
+        """Return the index of the command that ended last: past what it substitutes or wraps when it is simple.
+
+        Args:
+            around: Index of the command that carries the whole pipeline.
+            is_simple: True when it is one command.
+        """
         at = len(self.commands) - 1
-        while is_simple and at >= 0 and 0 <= self.commands[at].carrier < at:
+        while is_simple and at >= 0 and around != self.commands[at].carrier and 0 <= self.commands[at].carrier < at:
             at = self.commands[at].carrier
         return at
 

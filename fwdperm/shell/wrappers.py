@@ -399,6 +399,12 @@ def changes_what_runs(name: str) -> bool:
     )
 
 
+def passes_input_on(label: str) -> bool:
+    """Say whether a wrapper surely gives its standard input to what it runs: it runs one command, and reads nothing."""
+    row = WRAPPERS.get(label)
+    return row is not None and row.style is Style.WORDS and label not in ("xargs", "script", "entr")
+
+
 def standard_base(program: str) -> str:
     """Return the base name of a program in a standard directory; empty for any other path and for a bare name."""
     directory, slash, base = program.rpartition("/")

@@ -12,15 +12,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.rules.unit import Unit
-from fwdperm.shell import Stands, parse_line
+from fwdperm.shell import Stands, Word, parse_line
+from fwdperm.shell.literal import literal_values, put_in
 from fwdperm.shell.wrappers import changes_what_runs
 from fwdperm.units.glimpses import glimpses_of_command, glimpses_of_script, glimpses_of_text, may_run_a_script
 from fwdperm.units.operands import path_operands
-from fwdperm.units.paths import climbs_past_glob, has_glob, inside, is_unknown, name_path
+from fwdperm.units.paths import brace_names, climbs_past_glob, has_glob, inside, is_unknown, name_path
 from fwdperm.units.texts import command_texts, fold, has_harmless_prefixes
 
 if TYPE_CHECKING:
-    from fwdperm.shell.command import Command, Line, Redirect, Word
+    from collections.abc import Iterator
+
+    from fwdperm.shell.command import Command, Line, Redirect
     from fwdperm.wire.request import Facts
 
 _GLIMPSES: Final = 16
@@ -47,7 +50,7 @@ def bash_units(facts: Facts) -> tuple[tuple[Unit, ...], Line]:
 class _Units:
     """One pass over the commands of a line."""
 
-    __slots__ = ("canonical", "facts", "glimpses", "line", "places", "seen", "units", "wrapping")
+    __slots__ = ("canonical", "facts", "glimpses", "line", "places", "seen", "units", "values", "wrapping")
 
     def __init__(self, facts: Facts, line: Line) -> None:
         self.facts = facts
@@ -56,6 +59,7 @@ class _Units:
         self.places: list[int] = []
         self.canonical = dict(facts.canonical_operands)
         self.glimpses = _GLIMPSES
+        self.values: dict[str, list[str]] | None = None
         self.seen: set[tuple[str, str, int]] = set()
         self.wrapping = {one.carrier for one in line.commands if one.wrapped_by}
 
@@ -151,6 +155,13 @@ class _Units:
         target = redirect.target
         unknown = not target.known and is_unknown(target.text)
         names = name_path(target.text, cwd=self.facts.cwd, home=self.facts.home, base=_base(command))
+        strict = names.strict
+        if unknown:
+            guessed = [
+                name_path(one, cwd=self.facts.cwd, home=self.facts.home, base=_base(command)).names
+                for one in self._guessed(target.text)
+            ]
+            strict = tuple(dict.fromkeys([*strict, *(name for some in guessed for name in some)]))
         if names.climbs or target.glob:
             unknown = True
         carrier = self.places[index]
@@ -158,7 +169,7 @@ class _Units:
             Unit(
                 surface,
                 names.names,
-                names.strict,
+                strict,
                 opaque=_UNKNOWN_TARGET if unknown else "",
                 stands="redirect",
                 auxiliary=command.remote,
@@ -179,6 +190,8 @@ class _Units:
     def _path(self, index: int, command: Command, word: Word, text: str, *, surface: str) -> None:
         """Add the auxiliary units of one path that a command names."""
         if not word.known and is_unknown(text):
+            for name in self._guessed(text):
+                self._path(index, command, Word(name, name, glob=has_glob(name)), name, surface=surface)
             return
         key = (surface, text, index)
         if key in self.seen:
@@ -212,6 +225,16 @@ class _Units:
         )
         self._canonical(text, names.absolute, surface=surface, carrier=carrier, index=index)
         self._outside(text, names.absolute, names.strict, index=index, remote=command.remote, glob=glob)
+
+    def _guessed(self, text: str) -> Iterator[str]:
+        """Give the paths that a word may come to by braces and by literal values of this line."""
+        for name in brace_names(text) if "{" in text else (text,):
+            if not is_unknown(name):
+                yield name
+                continue
+            if self.values is None:
+                self.values = literal_values(self.line)
+            yield from (one for one in put_in(name, self.values) if one != text and not is_unknown(one))
 
     def _canonical(self, text: str, absolute: str, *, surface: str, carrier: int, index: int) -> None:
         """Add the real path behind a name, where the requester supplied another one."""

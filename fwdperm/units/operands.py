@@ -31,14 +31,18 @@ READS_FILES: Final = _set(
 )
 """Programs whose plain operands are files."""
 WRITES_ALL: Final = _set(
-    "rm rmdir unlink shred mkdir touch truncate tee chmod chown chgrp mkfifo mknod setfacl chattr chflags trash vi vim "
-    "nvim nano emacs wipefs mkfs fallocate"
+    "rm rmdir unlink shred mkdir touch truncate tee chmod chown chgrp mkfifo mknod setfacl chattr chflags trash "
+    "wipefs mkfs fallocate sponge patch"
 )
 """Programs that change every file they are given."""
+CHANGES_ALL: Final = _set("vi vim nvim nano emacs gzip gunzip bzip2 bunzip2 xz unxz lzma")
+"""Programs that read every file they are given, and may change it."""
 WRITES_LAST: Final = _set("cp ln install rsync scp")
 """Programs that read their operands and write the last."""
 WRITES_BOTH: Final = _set("mv")
 """Programs that change their operands and write the last."""
+TAKES_FILES: Final = READS_FILES | WRITES_ALL | CHANGES_ALL | WRITES_LAST | WRITES_BOTH
+"""Programs whose plain operands are files."""
 _SCRIPT_FIRST: Final = _set(
     "sed gsed grep egrep fgrep rg ag ack awk gawk mawk nawk jq yq perl ruby python python3 node"
 )
@@ -66,7 +70,25 @@ _NO_OPERANDS: Final = _set("echo printf true false alias let trap")
 _KEY: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)=(.+)", re.DOTALL)
 _SHORT_VALUE: Final = re.compile(r"-[A-Za-z]((?:~|\.{0,2})/.*|@.*)", re.DOTALL)
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_SED_WRITES: Final = re.compile(r"-[A-Za-z]*i|--in-place")
+_IN_PLACE: Final = re.compile(r"-[A-Za-z]*i|--in-place")
+_OUTPUT: Final = re.compile(
+    r"(?P<name>--(?:output(?:-file|-document|-dir|-directory)?|out(?:-?file|-?dir)?)|-out|-fprint0?|-fprintf|-fls)(?:=(?P<value>.+))?",
+    re.DOTALL,
+)
+"""Options that name a file to write, whatever the program."""
+_SHORT_OUTPUT: Final = {
+    **dict.fromkeys(
+        _set("curl sort gcc g++ cc c++ clang clang++ ld as go rustc pandoc shuf tree nasm esbuild wget yt-dlp"), "-o"
+    ),
+    "unzip": "-d",
+    "tar": "-C",
+}
+"""Short options that do, by program."""
+_FILE_OPTIONS: Final = dict.fromkeys(
+    _set("grep egrep fgrep rg sed gsed awk gawk mawk nawk jq"), _set("-f --file --from-file")
+)
+"""Options whose value is a file that holds the script or patterns, by program."""
+_GIT_WRITES: Final = _set("rm mv restore checkout clean")
 
 
 class Operand(NamedTuple):
@@ -93,15 +115,45 @@ def path_operands(command: Command) -> list[Operand]:
     if base in _NO_OPERANDS or not command.words or (base in SHELLS and _runs_code(command)):
         return []
     found = list(_candidates(command, base))
+    if base in ("find", "gfind"):
+        found += _starts(command.words)
     if base == "dd":
         return [one._replace(writes=one.word.text.startswith("of=")) for one in found]
+    found += _outputs(command, base)
     if base in WRITES_ALL:
         return [one._replace(writes=True) for one in found]
     if base in WRITES_LAST or base in WRITES_BOTH:
         return list(_last_written(found, command, moves=base in WRITES_BOTH))
-    if base in ("sed", "gsed") and any(_SED_WRITES.match(word.text) for word in command.words[1:]):
+    if _changes_what_it_reads(command, base):
         return [*found, *(one._replace(writes=True) for one in found)]
     return found
+
+
+def _changes_what_it_reads(command: Command, base: str) -> bool:
+    words = command.words
+    match base:
+        case "sed" | "gsed" | "perl" | "ruby":
+            return any(_IN_PLACE.match(word.text) for word in words[1:])
+        case "git":
+            return any(word.text in _GIT_WRITES for word in words[1:4])
+        case "find" | "gfind":
+            return any(word.text == "-delete" for word in words[1:])
+        case _:
+            return base in CHANGES_ALL
+
+
+def _outputs(command: Command, base: str) -> Iterator[Operand]:
+    """Find the files that options name to be written."""
+    short = _SHORT_OUTPUT.get(base, "")
+    words = command.words
+    for at, word in enumerate(words[1:], start=1):
+        found = _OUTPUT.fullmatch(word.text)
+        if found and found["value"]:
+            yield Operand(word, found["value"], writes=True)
+        elif (found or (short and word.text == short) or (base == "wget" and word.text == "-O")) and at + 1 < len(
+            words
+        ):
+            yield Operand(words[at + 1], words[at + 1].text, writes=True)
 
 
 def _runs_code(command: Command) -> bool:
@@ -123,12 +175,14 @@ def _last_written(found: list[Operand], command: Command, *, moves: bool) -> Ite
 
 
 def _candidates(command: Command, base: str) -> Iterator[Operand]:
-    takes_files = base in READS_FILES or base in WRITES_ALL or base in WRITES_LAST or base in WRITES_BOTH
+    takes_files = base in TAKES_FILES
     script_options = _SCRIPT_OPTIONS.get(base, frozenset())
     words = command.words
     has_script = base in _SCRIPT_FIRST and not _has_option(words, script_options)
     if base in _FILE_FIRST:
         has_script = False
+    files = _FILE_OPTIONS.get(base, frozenset())
+    has_script = has_script and not _has_option(words, files)
     only_operands = False
     skip = False
     for at in range(1, len(words)):
@@ -142,6 +196,9 @@ def _candidates(command: Command, base: str) -> Iterator[Operand]:
                 only_operands = True
             elif text in script_options:
                 skip = True
+            elif text in files and at + 1 < len(words):
+                skip = True
+                yield Operand(words[at + 1], words[at + 1].text)
             else:
                 yield from _in_option(word, takes_files=takes_files)
             continue
@@ -151,6 +208,16 @@ def _candidates(command: Command, base: str) -> Iterator[Operand]:
             has_script = False
             continue
         yield from _in_word(word, takes_files=takes_files or base in _SCRIPT_FIRST)
+
+
+def _starts(words: Sequence[Word]) -> Iterator[Operand]:
+    """Find where a `find` starts: the words before its expression."""
+    for word in words[1:]:
+        if word.text in ("-H", "-L", "-P"):
+            continue
+        if word.text.startswith(("-", "(", "!")):
+            return
+        yield Operand(word, word.text)
 
 
 def _has_option(words: Sequence[Word], names: frozenset[str]) -> bool:

@@ -14,6 +14,8 @@ from urllib.parse import unquote
 _HOME_WORD: Final = re.compile(r"\$(?:HOME|\{HOME\})(?=/|$)")
 _PWD_WORD: Final = re.compile(r"\$(?:PWD|\{PWD\})(?=/|$)")
 _GLOB: Final = re.compile(r"[*?\[]")
+_BRACE: Final = re.compile(r"(?<!\$)\{([^{}\s]*(?:,|\.\.)[^{}\s]*)\}")
+_BRACES_AT_MOST: Final = 64
 _FILE_URL: Final = re.compile(r"file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
 
 
@@ -88,9 +90,34 @@ def plain_path(text: str, *, home: str) -> str:
         text = unquote(text[found.end() :])
     if text.startswith("$"):
         text = _PWD_WORD.sub(".", _HOME_WORD.sub("~", text, count=1), count=1)
-    if home and (text == "~" or text.startswith("~/")):
-        return home.rstrip("/") + text[1:] or "/"
+    if text == "~+" or text.startswith("~+/"):
+        return f".{text[2:]}"
+    if home and text.startswith("~"):
+        whose, slash, rest = text[1:].partition("/")
+        if whose in ("", home.rstrip("/").rpartition("/")[2]):
+            return f"{home.rstrip('/')}{slash}{rest}" or "/"
     return text
+
+
+def brace_names(text: str) -> tuple[str, ...]:
+    """Give the names that brace expansion makes of a path; a range is a glob. Empty when there are too many.
+
+    Args:
+        text: A path with `{a,b}` or `{1..3}` in it.
+    """
+    names = [text]
+    done: list[str] = []
+    while names:
+        name = names.pop()
+        found = _BRACE.search(name)
+        if found is None:
+            done.append(name)
+            continue
+        parts = found[1].split(",") if "," in found[1] else ["*"]
+        names += [name[: found.start()] + part + name[found.end() :] for part in reversed(parts)]
+        if len(names) + len(done) > _BRACES_AT_MOST:
+            return ()
+    return tuple(done)
 
 
 def inside(path: str, directory: str) -> str | None:
