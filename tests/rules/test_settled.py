@@ -10,8 +10,8 @@ from fwdperm.rules.chain import resolve_chain
 from fwdperm.rules.layer import Layer
 from fwdperm.rules.rule import Action, Finding, LayerKind, Origin, Rule
 from fwdperm.rules.ruleset import Ruleset
-from fwdperm.rules.unit import Unit
 from fwdperm.rules.settled import Settled, settle
+from fwdperm.rules.unit import Unit
 
 ALLOW, ASK, DENY = Action.ALLOW, Action.ASK, Action.DENY
 HERE = Origin(LayerKind.USER, "p", 1)
