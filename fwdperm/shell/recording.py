@@ -169,10 +169,10 @@ class Recorder(ABC):
         return index
 
     def _reserved(self, words: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[tuple[str, Word], ...]]:
-        """Drop reserved words; a function whose head the grammar took for a command has a body that it tore apart."""
+        """Drop reserved words; what has a head that the grammar took for a command has a body that it tore apart."""
         words, prefixes = _without_reserved(words)
         if words and words[0].raw in RESERVED_HEADS:
-            if words[0].raw == "function":
+            if words[0].raw in ("function", "case"):
                 self.opaque = self.opaque or SYNTAX
             words = ()
         return words, prefixes
