@@ -214,7 +214,7 @@ def test_a_record_under_another_sessions_name_is_nobodys(state: Path) -> None:
         ({"session": ".."}, ChildError, "cannot name an inbox"),
         ({"parent": "unknown"}, ChildError, "cannot name an inbox"),
         ({"session": "a", "parent": "a"}, OperatorError, "its own parent"),
-        ({"cwd": Path("/nowhere")}, OperatorError, "does not exist"),
+        ({"cwd": Path("/proc/nowhere")}, OperatorError, "does not exist"),
     ],
 )
 def test_what_makes_no_sense_starts_nothing(
@@ -227,7 +227,7 @@ def test_what_makes_no_sense_starts_nothing(
     assert read_sessions(state) == ()
 
 
-@pytest.mark.parametrize("argv", [[], ["/nowhere/at/all"], ["\0"]])
+@pytest.mark.parametrize("argv", [[], ["/proc/nowhere/at/all"], ["\0"]])
 def test_a_command_that_cannot_be_started_says_so_and_is_on_record_as_ended(
     argv: list[str], root: Path, state: Path
 ) -> None:
