@@ -5,11 +5,13 @@ Every run has a home of its own and a scripted model on loopback.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import pexpect
 import pytest
 
 from fwdperm.testing.agent_model import AgentModel, call, play
@@ -202,3 +204,38 @@ def test_a_hook_that_is_killed_permits_nothing(claude: Claude, post: Post) -> No
     said = claude.words(process)
     assert "The play is over. " in said  # the model was told of a result that was no success
     assert not (post.work / "other.txt").exists()
+
+
+def test_the_interactive_program_asks_too(claude: Claude, claude_program: Path, post: Post) -> None:
+    """Its dialog closes when the hook has answered; nobody presses a key."""
+    post.serve()
+    key = claude.env["ANTHROPIC_API_KEY"]
+    known = {
+        "hasCompletedOnboarding": True,
+        "theme": "dark",
+        "customApiKeyResponses": {"approved": [key[-20:]], "rejected": []},
+        "projects": {str(post.work): {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}},
+    }
+    (post.home / ".claude" / ".claude.json").write_text(json.dumps(known))
+    question = play([[bash("touch allowed.txt")], [bash("npm install")]])
+    terminal = pexpect.spawn(
+        str(claude_program),
+        ["--permission-mode", "default", question],
+        env=claude.env | {"TERM": "xterm"},
+        cwd=str(post.work),
+        dimensions=(40, 120),
+        timeout=1,
+    )
+    try:
+
+        def is_told() -> bool:
+            with contextlib.suppress(pexpect.TIMEOUT):
+                terminal.read_nonblocking(65536, timeout=0.1)
+            return claude.model.was_told("use pnpm here")
+
+        post.wait_for(is_told, what="the denial to reach the model", seconds=RUN_S)
+    finally:
+        terminal.close(force=True)
+    assert (post.work / "allowed.txt").exists()
+    answers = [one["response"] for one in post.decisions()]
+    assert [(one["approved"], one["decidedBy"]["stage"]) for one in answers] == [(True, "rule"), (False, "rule")]
