@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "ask", "ask_async", "new_request_id"]
 
+_STARTED_NS = time.time_ns()
+
 
 def ask(surface: str, value: str, **options: Unpack[Options]) -> Answer:
     """Ask for one permission and wait for the answer.
@@ -58,7 +60,8 @@ def ask(surface: str, value: str, **options: Unpack[Options]) -> Answer:
         values: Further spellings of the same thing.
         cwd: The working directory it is meant in; this process's own by default.
         parent: The session whose inbox is asked; `$FWDPERM_PARENT` by default, else `root`.
-        session: This requester's own session; `$FWDPERM_SESSION` by default, else one made from the process id.
+        session: This requester's own session; `$FWDPERM_SESSION` by default, else one made for
+            this process alone.
         agent: Its agent name; `$FWDPERM_AGENT` by default, else `agent`.
         wait_s: Seconds to wait; 600 by default, a day at most.
         root: The inbox tree; see `fwdperm.places.find_root` for the default.
@@ -109,6 +112,11 @@ async def ask_async(surface: str, value: str, **options: Unpack[Options]) -> Ans
         return answer
 
 
+def _own_name() -> str:
+    """Name a requester that has no session: process ids come round again, and grants hang on a requester's name."""
+    return f"process-{os.getpid()}-{_STARTED_NS // 1_000_000:x}"
+
+
 def new_request_id() -> str:
     """Return an id nobody else has: `fp-<epoch milliseconds>-<64 random bits>`."""
     return f"fp-{time.time_ns() // 1_000_000}-{os.urandom(8).hex()}"
@@ -143,7 +151,7 @@ def _exchange(  # noqa: PLR0913 - `ask`'s arguments
         now_ms=time.time_ns() // 1_000_000,
         cwd=working_directory(cwd),
         inbox=parent or env.get(places.PARENT_VARIABLE) or places.ROOT_SESSION,
-        session=session or env.get(places.SESSION_VARIABLE) or f"process-{os.getpid()}",
+        session=session or env.get(places.SESSION_VARIABLE) or _own_name(),
         agent=agent or env.get(places.AGENT_VARIABLE) or "agent",
         wait_s=settings.WAIT_S if wait_s is None else wait_s,
         home=env.get("HOME", ""),

@@ -73,7 +73,8 @@ def run(  # noqa: PLR0913 - what `fwdperm run` takes
 
     Must run in the main thread: signals are passed on to the child while it runs.
     """
-    parent = parent or env.get(places.SESSION_VARIABLE) or places.ROOT_SESSION
+    session = session.strip()
+    parent = (parent or env.get(places.SESSION_VARIABLE) or places.ROOT_SESSION).strip()
     encode_session(parent)
     if encode_session(session) == encode_session(parent) and session != places.ROOT_SESSION:
         raise OperatorError(f"session `{session}` cannot be its own parent", remedy="name another one with `--parent`")

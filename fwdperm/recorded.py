@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from fwdperm.errors import EnvironmentFailure
+from fwdperm.errors import ChildError, EnvironmentFailure
 from fwdperm.wire.ids import encode_session
 
 SCHEMA = "fwdperm.session/1"
@@ -175,7 +175,10 @@ def _read_record(path: Path) -> RecordedSession | None:
     if not all(isinstance(number, int) and not isinstance(number, bool) for number in numbers.values()):
         return None
     record = RecordedSession(**texts, **numbers)  # type: ignore[arg-type]  # checked just above
-    return record if path.stem == encode_session(record.session) else None
+    try:
+        return record if path.stem == encode_session(record.session) else None
+    except ChildError:
+        return None
 
 
 def _write_private(path: Path, content: bytes) -> None:

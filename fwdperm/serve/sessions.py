@@ -156,7 +156,9 @@ class Sessions:
         known = self._known.get(request.session)
         mine = known.agent if proven and known is not None else request.agent
         places = [Place(request.session, mine, known, trusted=proven)]
-        seen = {request.session}
+        # A name that is only claimed hides nothing: whoever calls itself one of its ancestors has that ancestor's own
+        # place, and all above it, on its chain all the same.
+        seen = {request.session} if proven else set()
         session, trusted = request.inbox, True
         while session and session not in seen and len(places) < ROUTE_HOPS:
             seen.add(session)
