@@ -5,7 +5,7 @@ Lives here: `Weighed` and `weigh`. Pure. Never here: the order in which findings
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -50,6 +50,13 @@ class Weighed:
     dangers: tuple[Assessment, ...]
     danger: Assessment
     version: str
+    _is_lifted: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Look once whether a unit explains the class of the whole: a command line may have ten thousand units."""
+        own = (one.danger.rank for unit, one in zip(self.units, self.dangers, strict=True) if not unit.auxiliary)
+        worst = max(own, default=self.danger.danger.rank)
+        object.__setattr__(self, "_is_lifted", self.danger.danger.rank > worst)
 
     @property
     def evidence(self) -> tuple[UnitEvidence, ...]:
@@ -84,10 +91,7 @@ class Weighed:
 
     def class_at(self, at: int) -> Danger:
         """Give the class a unit counts as: its own, or that of the whole where no unit alone explains it."""
-        together = self.danger.danger
-        own = (one.danger.rank for unit, one in zip(self.units, self.dangers, strict=True) if not unit.auxiliary)
-        worst = max(own, default=together.rank)
-        return together if together.rank > worst else self.dangers[at].danger
+        return self.danger.danger if self._is_lifted else self.dangers[at].danger
 
     @property
     def open(self) -> tuple[int, ...]:
