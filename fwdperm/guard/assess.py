@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.guard.command_line import assess_line, assess_text
+from fwdperm.guard.flows import MOST_COMMANDS
+from fwdperm.guard.places import LONGEST_PATH
 from fwdperm.guard.surroundings import Ground, Surroundings
 from fwdperm.guard.tools import (
     MCP,
@@ -60,7 +62,13 @@ def assess(facts: Facts, breakdown: Breakdown, surroundings: Surroundings) -> tu
         primary = [each for unit, each in zip(breakdown.units, units, strict=True) if not unit.auxiliary]
         return _worst([*own, *primary]), units
     worst, commands = assess_line(breakdown.line, facts.value, ground)
-    units = tuple(_line_unit(unit, facts, surroundings, ground, commands, worst) for unit in breakdown.units)
+    lost = (
+        len(breakdown.line.commands) > MOST_COMMANDS
+    )  # a person's anyway: their operands are not looked at one by one
+    units = tuple(
+        _capped(worst) if lost and unit.auxiliary else _line_unit(unit, facts, surroundings, ground, commands, worst)
+        for unit in breakdown.units
+    )
     primary = [each for unit, each in zip(breakdown.units, units, strict=True) if not unit.auxiliary]
     return _worst([worst, *primary]), units
 
@@ -128,6 +136,8 @@ def _surface(surface: str, value: str, ground: Ground, *, canonical: str = "") -
         return says(Danger.DANGEROUS, "empty", "there is nothing to judge")
     if surface == "bash":
         return assess_text(value, ground)
+    if len(value) > LONGEST_PATH and surface in READING | WRITING | REMOVING:
+        return says(Danger.DANGEROUS, "long-path", "a path longer than any system opens", value)
     if surface in READING:
         return read_path(value, ground, canonical=canonical, surface=surface)
     if surface in WRITING:

@@ -158,7 +158,8 @@ def _veto(line: Line, text: str) -> Assessment | None:  # noqa: C901 - a fixed o
 def _assess_command(index: int, line: Line, base_ground: Ground, veto: Assessment | None) -> Assessment:
     command = line.commands[index]
     ground = base_ground.at(command.cwd) if command.cwd else base_ground
-    why = routine_entry(command, ground)
+    is_lost = veto is not None and veto.danger is Danger.DANGEROUS
+    why = "" if is_lost else routine_entry(command, ground)
     if isinstance(why, Entry):
         return Assessment(Danger.ROUTINE, f"routine.{why.id}", why.reason, command.argv[:3]) if veto is None else veto
     hit = catastrophe(command, ground)
@@ -169,6 +170,8 @@ def _assess_command(index: int, line: Line, base_ground: Ground, veto: Assessmen
     danger = _peril(command, ground)
     if danger:
         return danger
+    if veto is not None and is_lost:
+        return veto
     if command.base in HARMLESS_WRAPPERS and not command.prefixes and not command.redirects and _carries(line, index):
         return (
             Assessment(Danger.ROUTINE, "routine.wrapper", "only carries another command", (command.program,))

@@ -313,7 +313,7 @@ def sensitive_to_read(path: str) -> Marker | None:
     folded = path.replace("\\", "/").lower()
     while "//" in folded:
         folded = folded.replace("//", "/")
-    if not _READ.anything.fullmatch(folded) or _PUBLIC.fullmatch(folded):
+    if not _READ.hint.search(folded) or not _READ.anything.fullmatch(folded) or _PUBLIC.fullmatch(folded):
         return None
     return _first(_READ, folded)
 
@@ -324,7 +324,7 @@ def sensitive_to_write(path: str) -> Marker | None:
     folded = path.replace("\\", "/").lower()
     while "//" in folded:
         folded = folded.replace("//", "/")
-    return _first(_WRITE, folded) if _WRITE.anything.fullmatch(folded) else None
+    return _first(_WRITE, folded) if _WRITE.hint.search(folded) and _WRITE.anything.fullmatch(folded) else None
 
 
 @lru_cache(maxsize=512)

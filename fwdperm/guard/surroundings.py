@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.markers import Marker, sensitive_to_read
 from fwdperm.guard.places import LONGEST_PATH, normalised, resolve
 
 if TYPE_CHECKING:
     from fwdperm.wire.request import Facts
+
+DEEPEST: Final = 512
+"""Characters of a directory that a line goes to: every command behind it is looked at there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +64,12 @@ class Ground:
         return _ground(facts.cwd, facts.home or surroundings.home, surroundings, facts.canonical_operands)
 
     def at(self, cwd: str) -> Ground:
-        """Stand where a command of the line runs after a literal `cd`; `?` is nowhere known."""
+        """Stand where a command runs after a literal `cd`; `?`, and what is too deep to look at, is nowhere known."""
         if not cwd:
             return self
-        return replace(self, cwd="" if cwd == "?" else resolve(cwd, cwd=self.cwd, home=self.home))
+        if cwd == "?" or len(cwd) > DEEPEST:
+            return replace(self, cwd="")
+        return replace(self, cwd=resolve(cwd, cwd=self.cwd, home=self.home))
 
     def resolve(self, text: str) -> str:
         """Make a typed path absolute and lexically normal; empty when that cannot be known."""
@@ -93,7 +98,10 @@ class Ground:
 @lru_cache(maxsize=512)
 def _ground(cwd: str, home: str, surroundings: Surroundings, canonical: tuple[tuple[str, str], ...]) -> Ground:
     return Ground(
-        cwd=normalised(cwd) if cwd.startswith("/") else "", home=home, surroundings=surroundings, canonical=canonical
+        cwd=normalised(cwd) if cwd.startswith("/") and len(cwd) <= LONGEST_PATH else "",
+        home=home,
+        surroundings=surroundings,
+        canonical=canonical,
     )
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+import time
 
 import pytest
-from guard_cases import class_of
+from guard_cases import AROUND, class_of, facts_of
 
-from fwdperm.guard import Danger
+from fwdperm.guard import Danger, assess
 from fwdperm.guard.positive import LOCAL_PROGRAMS, MUST_HAVE, TABLE, Entry, Takes
 from fwdperm.guard.writing import DATA_ENDINGS, ENDINGS
+from fwdperm.units.breakdown import breakdown
 
 OPERANDS = {
     Takes.NOTHING: [],
@@ -298,3 +300,34 @@ def test_no_ending_disguises_what_runs_later(ending: str) -> None:
         path for shape in shapes if class_of("write", path := shape.format(ending)).danger.rank <= Danger.ROUTINE.rank
     ]
     assert stayed == []
+
+
+SHAPES = {
+    "ever-deeper": "cd a && " * 7_500 + "ls",
+    "ever-deeper-and-short": "cd a && " * 480 + "ls",
+    "many-files": "cat " + ".env " * 12_000,
+    "many-commands": "ls;" * 20_000,
+    "many-substitutions": "echo " + "$(ls) " * 8_000,
+    "one-long-word": "cat " + "a" * 60_000,
+    "one-deep-path": "cat " + "a/" * 30_000 + ".env",
+    "addresses": "curl " + "a@b:c " * 10_000,
+    "assignments": "A=$(cat .env);" * 4_000 + "curl $A",
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_hostile_lines_are_judged_in_bounded_time(shape: str) -> None:
+    """Work, not wall time, so that a busy machine does not matter."""
+    facts = facts_of("bash", SHAPES[shape][:61_440])
+    parts = breakdown(facts)
+    before = time.thread_time()
+    found = assess(facts, parts, AROUND)[0]
+    assert time.thread_time() - before < 2.0
+    assert found.danger.rank > Danger.ROUTINE.rank
+
+
+def test_a_hostile_directory_is_nowhere_known() -> None:
+    before = time.thread_time()
+    found = class_of("bash", "ls; " * 400 + "ls", cwd="/w/proj" + "/a" * 30_000)
+    assert time.thread_time() - before < 2.0
+    assert found.danger.rank > Danger.ROUTINE.rank
