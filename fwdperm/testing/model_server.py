@@ -201,6 +201,16 @@ class ModelServer:
         """Answer what was held."""
         self._gate.set()
 
+    def wait_until_asked(self, times: int = 1, *, within_s: float = 20.0) -> None:
+        """Wait until it was asked `times` more; blocks, so call it in a thread beside an event loop.
+
+        Raises:
+            TimeoutError: When that did not happen within `within_s` seconds.
+        """
+        for _ in range(times):
+            if not self.asked.acquire(timeout=within_s):
+                raise TimeoutError("nobody asked")
+
     def serve(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
         """Serve one question. Called in the connection's own thread."""
         asked = json.loads(body)

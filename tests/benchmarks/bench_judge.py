@@ -132,8 +132,7 @@ def main() -> None:
                 importing.append(judged.trip())
             title, p99 = "while the SDK is imported: trips, p99 ms", percentile(importing, 0.99) * 1e3
             print(f"{title:44}{len(importing):10}{p99:10.1f}{'':26}{max(importing) * 1e3:12.1f}")
-            for _ in range(HANGING):
-                server.asked.acquire()
+            server.wait_until_asked(HANGING)
             print_trips(f"a rule settles it, {HANGING} hang at the judge", without, judged, options.trips)
 
 

@@ -268,7 +268,7 @@ def test_half_open_lets_one_question_through(server: ModelServer) -> None:
         server.hold()
         server.say(ESCALATE)
         probe = asyncio.create_task(model.consider(CALL, NOTHING_KNOWN, session=ONE))
-        await asyncio.to_thread(lambda: [server.asked.acquire() for _ in range(IN_A_ROW + 1)])
+        await asyncio.to_thread(server.wait_until_asked, IN_A_ROW + 1)
         other = await model.consider(replace(CALL, values=("mypy .",)), NOTHING_KNOWN, session=ONE)
         server.release()
         return [type(await probe).__name__, getattr(other, "code", "")]
@@ -330,7 +330,7 @@ def test_equal_questions_of_one_session_share_a_call_and_those_of_others_do_not(
             asyncio.create_task(model.consider(CALL, NOTHING_KNOWN, session=session))
             for session in (ONE, ONE, ("root", "other"))
         ]
-        await asyncio.to_thread(lambda: [server.asked.acquire() for _ in range(2)])
+        await asyncio.to_thread(server.wait_until_asked, 2)
         server.release()
         return list(await asyncio.gather(*asking))
 
@@ -357,7 +357,7 @@ def test_few_calls_run_at_once(server: ModelServer) -> None:
             asyncio.create_task(model.consider(replace(CALL, values=(f"pytest {n}",)), NOTHING_KNOWN, session=ONE))
             for n in range(AT_ONCE + 3)
         ]
-        await asyncio.to_thread(lambda: [server.asked.acquire() for _ in range(AT_ONCE)])
+        await asyncio.to_thread(server.wait_until_asked, AT_ONCE)
         seen = len(server.requests)
         server.release()
         await asyncio.gather(*asking)
@@ -371,7 +371,7 @@ def test_giving_up_one_of_two_twins_leaves_the_other_its_answer(server: ModelSer
     async def play(model: Model) -> Opinion:
         server.hold()
         first, second = (asyncio.create_task(model.consider(CALL, NOTHING_KNOWN, session=ONE)) for _ in range(2))
-        await asyncio.to_thread(server.asked.acquire)
+        await asyncio.to_thread(server.wait_until_asked)
         first.cancel()
         await asyncio.wait([first])
         server.release()
@@ -391,7 +391,7 @@ def test_giving_up_a_probe_lets_the_next_question_probe(server: ModelServer) -> 
         server.hold()
         server.say(ESCALATE)
         probe = asyncio.create_task(model.consider(CALL, NOTHING_KNOWN, session=ONE))
-        await asyncio.to_thread(lambda: [server.asked.acquire() for _ in range(IN_A_ROW + 1)])
+        await asyncio.to_thread(server.wait_until_asked, IN_A_ROW + 1)
         probe.cancel()
         await asyncio.wait([probe])
         server.release()

@@ -145,7 +145,7 @@ def test_a_hanging_judge_keeps_nobody_else_waiting(tmp_path: Path, server: Model
     async def play(house: House) -> None:
         server.hold()
         slow = house.ask(TEST)
-        await asyncio.to_thread(server.asked.acquire)
+        await asyncio.to_thread(server.wait_until_asked)
         quick = await house.answered(house.ask(ALLOWED))
         assert quick["decidedBy"]["stage"] == "rule"
         assert house.answer(slow) is None
@@ -180,7 +180,7 @@ def test_a_withdrawn_request_is_taken_out_of_the_judges_hands(tmp_path: Path, se
     async def play(house: House) -> None:
         server.hold()
         stem = house.ask(TEST)
-        await asyncio.to_thread(server.asked.acquire)
+        await asyncio.to_thread(server.wait_until_asked)
         assert len(house.parts.consultant._tasks) == 1
         (house.path / "root" / "sessions" / "root" / "requests" / f"{stem}.json").unlink()
         await house.until(lambda: not house.parts.consultant._tasks)
@@ -195,7 +195,7 @@ def test_switching_the_judge_off_sends_what_it_holds_to_a_person(tmp_path: Path,
     async def play(house: House) -> None:
         server.hold()
         stem = house.ask(TEST)
-        await asyncio.to_thread(server.asked.acquire)
+        await asyncio.to_thread(server.wait_until_asked)
         house.set_judge(is_there=False)
         await house.until(lambda: house.waits_for_a_person(stem))
         server.release()
@@ -255,7 +255,7 @@ def test_stopping_waits_for_no_judge(tmp_path: Path, server: ModelServer) -> Non
     async def play(house: House) -> None:
         server.hold()
         house.ask(TEST)
-        await asyncio.to_thread(server.asked.acquire)
+        await asyncio.to_thread(server.wait_until_asked)
 
     start = time.monotonic()
     live(House(tmp_path, server), play)
