@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from fwdperm.guard.markers import sensitive_to_write
 from fwdperm.guard.positive import SCRIPTS, Entry, Takes
 from fwdperm.guard.reading import Look, why_not_readable
-from fwdperm.guard.writing import ENDINGS, is_plain_directory, why_not_ordinary
+from fwdperm.guard.writing import ENDINGS, below, is_plain_directory, why_not_ordinary
 
 if TYPE_CHECKING:
     from fwdperm.guard.surroundings import Ground
@@ -73,6 +74,8 @@ _ENVIRONMENT: Final = re.compile(
 )
 _DIGESTS: Final = frozenset({"wc", "md5sum", "sha1sum", "sha256sum", "cksum", "file"})
 """Programs that show a count, a sum or a kind, and no contents."""
+_REWRITES: Final = frozenset({"ruff", "black", "isort", "gofmt", "rustfmt", "prettier", "eslint"})
+"""Programs that may rewrite what they are given: no settings, no hidden directory, nothing that an agent obeys."""
 _READS_TREES: Final = frozenset(
     {"ruff", "black", "isort", "python", "go", "gofmt", "rustfmt", "deno", "prettier", "shellcheck"}
 )
@@ -238,6 +241,10 @@ def _check_read(entry: Entry, word: Word, seen: set[str], ground: Ground) -> Non
         return
     if text.startswith("@"):
         raise NotRoutine(f"`{text}` may be read as more arguments")
+    if entry.program in _REWRITES:
+        path = ground.resolve(text)
+        if sensitive_to_write(path) or any(part.startswith(".") for part in below(path, ground)):
+            raise NotRoutine(f"`{text}` holds settings or orders, which are not rewritten")
     if entry.program in _DIGESTS:
         look = Look.DIGEST
     elif entry.runs or entry.program in _READS_TREES or (entry.program == "diff" and "-r" in seen):
