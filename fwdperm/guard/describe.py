@@ -16,7 +16,8 @@ from fwdperm.guard.dangers import CODE_VARIABLES, DANGERS
 from fwdperm.guard.flows import FLOWS
 from fwdperm.guard.markers import PUBLIC, READ, WRITE
 from fwdperm.guard.own import HARMLESS_VERBS
-from fwdperm.guard.positive import HARMLESS_VARIABLES, HARMLESS_WRAPPERS, MUST_HAVE, SCRIPTS, TABLE
+from fwdperm.guard.positive import HARMLESS_VARIABLES, HARMLESS_WRAPPERS, LOCAL_PROGRAMS, MUST_HAVE, SCRIPTS, TABLE
+from fwdperm.guard.reading import READ_ENDINGS, READ_HIDDEN_DIRECTORIES, READ_NAMES, SECRET_WORDS, SHY_ENDINGS
 from fwdperm.guard.writing import DATA_DIRECTORIES, DATA_ENDINGS, ENDINGS, FOREIGN_DIRECTORIES, RUN_LATER
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ What a requester says about itself (a comment, a message, a claimed approval) is
 
 A command line is as bad as its worst command, and worse where commands work together.
 A line is routine only if each of its commands is, and if it is printable ASCII of at most {longest} characters, without
-expansions, padding or functions.
+expansions, padding, functions or jobs left running in the background.
 A path counts as inside a workspace as typed, made absolute and lexically normal, and as the requester's real path where
 it supplied one; the stricter of the two decides.
 
@@ -53,7 +54,8 @@ it supplied one; the stricter of the two decides.
 - A program on the positive list that was replaced on the machine, or a test that does harm: running the project's tests
   runs the project's code. `exec_judgeable = false` takes test runners and build tools off the list.
 - A link inside the workspace that leads out, when the requester did not supply the real path.
-- Secrets in files that are not named like secrets.
+- Secrets in files that are not named like secrets, in tracked history that is shown whole, or in what a search for a
+  common word turns up.
 """
 
 
@@ -70,6 +72,14 @@ def describe() -> str:
         f"Project scripts that count as checks: {_code(SCRIPTS)}.\n",
         f"Variables that may stand before a routine command: {_code(HARMLESS_VARIABLES)}.\n",
         f"Wrappers whose command alone decides: {_code(HARMLESS_WRAPPERS)}.\n",
+        f"Programs a project carries along that count as the ones of that name: {_code(LOCAL_PROGRAMS)}.\n",
+        "## Read-only and routine: files that may be read\n",
+        f"In the workspace, with one of these endings: {_code(READ_ENDINGS)}; or one of these names: {_code(READ_NAMES)}.\n",
+        (
+            f"Data ({_code(SHY_ENDINGS)}) only where no word of its path is one of {_code(SECRET_WORDS)}, except below "
+            f"{_code(DATA_DIRECTORIES)}, and in no hidden directory but {_code(READ_HIDDEN_DIRECTORIES)}.\n"
+        ),
+        "Where only names, counts or sums are shown, and in a search of a directory, the ending does not matter.\n",
         "## Routine: files that may be written\n",
         (
             f"In the workspace, with one of these endings: {_code(ENDINGS)}; below {_code(DATA_DIRECTORIES)} also "
@@ -128,7 +138,7 @@ def _entry(entry: Entry) -> tuple[str, str, str, str]:
         f"routine.{entry.id}",
         f"`{' '.join((entry.program, *entry.words))}`",
         _code(flags, keep=True) + needed,
-        entry.operands.value,
+        f"one of {_code(entry.choices)}" if entry.choices else entry.operands.value,
     )
 
 
