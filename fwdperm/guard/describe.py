@@ -74,7 +74,10 @@ def describe() -> str:
         f"Wrappers whose command alone decides: {_code(HARMLESS_WRAPPERS)}.\n",
         f"Programs a project carries along that count as the ones of that name: {_code(LOCAL_PROGRAMS)}.\n",
         "## Read-only and routine: files that may be read\n",
-        f"In the workspace, with one of these endings: {_code(READ_ENDINGS)}; or one of these names: {_code(READ_NAMES)}.\n",
+        (
+            f"In the workspace, with one of these endings: {_code(READ_ENDINGS)}; "
+            f"or one of these names: {_code(READ_NAMES)}.\n"
+        ),
         (
             f"Data ({_code(SHY_ENDINGS)}) only where no word of its path is one of {_code(SECRET_WORDS)}, except below "
             f"{_code(DATA_DIRECTORIES)}, and in no hidden directory but {_code(READ_HIDDEN_DIRECTORIES)}.\n"
