@@ -19,7 +19,7 @@ def main() -> int:
             from fwdperm.ask_command import main as ask  # noqa: PLC0415 - each command loads only what it needs
 
             return ask(arguments[1:])
-        case ["hook"]:
+        case ["hook"] if arguments[1:2] not in (["--help"], ["-h"]):
             from fwdperm.agents.hook import main as hook  # noqa: PLC0415 - as above
 
             return hook(arguments[1:])

@@ -8,14 +8,27 @@ Exit codes: 0 allow or ok, 1 internal, 2 usage, 3 config invalid, 4 nobody servi
 
 from __future__ import annotations
 
+import signal
+import sys
+from typing import Final
+
+_READERS: Final = frozenset({"list", "show", "explain", "check", "status", "tree", "why", "audit", "rules", "schema"})
+"""Commands that only print: when nobody reads on (`| head`), they end without a word, as other tools do."""
+
 
 def main() -> int:
     """Run the command line and give its exit code."""
     import gc  # noqa: PLC0415 - as below
 
+    asks_to_stop = signal.getsignal(signal.SIGINT)
+    if asks_to_stop is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C while loading ends us at once, without a traceback
     gc.disable()  # nothing that loading makes is garbage: looking for some is a tenth of the start
     from fwdperm.cli.main import app  # noqa: PLC0415 - typer loads when a command runs, not when a name is looked up
 
     gc.enable()
+    signal.signal(signal.SIGINT, asks_to_stop)
+    if sys.argv[1:2] and sys.argv[1] in _READERS:
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     app()
     return 0

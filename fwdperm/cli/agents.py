@@ -35,11 +35,11 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the change and wri
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
-    app.command("install")(install_command)
-    app.command("uninstall")(uninstall_command)
-    app.command("import")(import_command)
-    app.command("bridge")(bridge_command)
-    app.command("hook")(hook_command)
+    app.command("install", short_help="Put our hooks into an agent's settings.")(install_command)
+    app.command("uninstall", short_help="Take our hooks out of an agent's settings.")(uninstall_command)
+    app.command("import", short_help="Write existing permission settings as a ruleset.")(import_command)
+    app.command("bridge", short_help="Answer the asks of a running server.")(bridge_command)
+    app.command("hook", short_help="Answer one event; agents start this.")(hook_command)
 
 
 def settings_file(agent: str, *, env: Mapping[str, str], project: Path | None) -> Path:
@@ -164,7 +164,10 @@ def bridge_command(
 
 
 def hook_command() -> None:
-    """Answer one event of an agent; agents start this, `fwdperm install` writes it into their settings."""
+    """Answer one event of an agent on standard input: fwdperm hook AGENT EVENT [--root DIR].
+
+    Agents start this; `fwdperm install` writes it into their settings.
+    """
     raise typer.Exit(2)  # never reached: the fast path takes `hook` before typer is imported
 
 

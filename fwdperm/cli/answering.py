@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 
     from fwdperm.wire.prompt import Prompt, ReplyOutcome
 
-Ids = Annotated[list[str], typer.Argument(help="Request ids from `fwdperm list`; a unique beginning is enough.")]
-Note = Annotated[str, typer.Option("--note", help="Words for the agent.")]
+Ids = Annotated[
+    list[str], typer.Argument(metavar="ID", help="Request ids from `fwdperm list`; a unique beginning is enough.")
+]
+Note = Annotated[str, typer.Option("--note", metavar="TEXT", help="Words for the agent.")]
 
 Same = Annotated[bool, typer.Option("--same", help="Answer also what waits and asks exactly the same.")]
 
@@ -52,10 +54,10 @@ CODES: Final = {
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
-    app.command("list")(list_command)
-    app.command("show")(show_command)
-    app.command("allow")(allow_command)
-    app.command("reject")(reject_command)
+    app.command("list", short_help="List the questions that wait, oldest first.")(list_command)
+    app.command("show", short_help="Show one waiting question in full.")(show_command)
+    app.command("allow", short_help="Approve questions; with --always record a rule too.")(allow_command)
+    app.command("reject", short_help="Reject questions; a note tells the agents why.")(reject_command)
 
 
 def list_command(
@@ -104,13 +106,19 @@ def allow_command(
     note: Note = "",
     same: Same = False,
     always: Annotated[
-        list[str] | None, typer.Option("--always", help="Record this pattern for later requests too; repeat.")
+        list[str] | None,
+        typer.Option("--always", metavar="PATTERN", help="Record this pattern for later requests too; repeat."),
     ] = None,
     suggested: Annotated[bool, typer.Option("--suggested", help="Record what the question suggests.")] = False,
     scope: Annotated[
-        str, typer.Option("--scope", help="requester (default), subtree, tree, project, or an ancestor's session.")
+        str,
+        typer.Option(
+            "--scope", metavar="SCOPE", help="requester (default), subtree, tree, project, or an ancestor's session."
+        ),
     ] = "",
-    for_: Annotated[str, typer.Option("--for", help="How long it holds: 30m, 2h, 7d (default: the session).")] = "",
+    for_: Annotated[
+        str, typer.Option("--for", metavar="TIME", help="How long it holds: 30m, 2h, 7d (default: the session).")
+    ] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be recorded; answer nothing.")] = False,
     root: Root = None,
     as_json: AsJson = False,

@@ -28,30 +28,32 @@ if TYPE_CHECKING:
 _SPAN = re.compile(r"(\d+)(s|m|h|d)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
-Since = Annotated[str, typer.Option("--since", help="90s, 30m, 12h, 7d ago, or an ISO time.")]
-Until = Annotated[str, typer.Option("--until", help="The same; lines before it.")]
-Session = Annotated[str, typer.Option("--session", help="The requester's session.")]
-Agent = Annotated[str, typer.Option("--agent", help="The requester's agent.")]
-Surface = Annotated[str, typer.Option("--surface", help="What kind of thing.")]
-OutcomeOption = Annotated[str, typer.Option("--outcome", help="approved or denied.")]
-StageOption = Annotated[str, typer.Option("--stage", help="rule, session_rule, guard, judge, human or nobody.")]
-Kind = Annotated[str, typer.Option("--kind", help="asked, replied, decided, ...")]
-Id = Annotated[str, typer.Option("--id", help="The request's id.")]
-Text = Annotated[str, typer.Option("--text", help="Stands anywhere in the line.")]
+Since = Annotated[str, typer.Option("--since", metavar="TIME", help="90s, 30m, 12h, 7d ago, or an ISO time.")]
+Until = Annotated[str, typer.Option("--until", metavar="TIME", help="The same; lines before it.")]
+Session = Annotated[str, typer.Option("--session", metavar="ID", help="The requester's session.")]
+Agent = Annotated[str, typer.Option("--agent", metavar="NAME", help="The requester's agent.")]
+Surface = Annotated[str, typer.Option("--surface", metavar="SURFACE", help="What kind of thing.")]
+OutcomeOption = Annotated[str, typer.Option("--outcome", metavar="OUTCOME", help="approved or denied.")]
+StageOption = Annotated[
+    str, typer.Option("--stage", metavar="STAGE", help="rule, session_rule, guard, judge, human or nobody.")
+]
+Kind = Annotated[str, typer.Option("--kind", metavar="KIND", help="asked, replied, decided, ...")]
+Id = Annotated[str, typer.Option("--id", metavar="ID", help="The request's id.")]
+Text = Annotated[str, typer.Option("--text", metavar="TEXT", help="Stands anywhere in the line.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
     audit = typer.Typer(help="Read and check the journal.", no_args_is_help=True, rich_markup_mode=None)
-    audit.command("tail")(tail_command)
-    audit.command("query")(query_command)
-    audit.command("verify")(verify_command)
-    audit.command("export")(export_command)
+    audit.command("tail", short_help="Show the last lines of the journal.")(tail_command)
+    audit.command("query", short_help="Show the lines that match.")(query_command)
+    audit.command("verify", short_help="Find edits, insertions, deletions, gaps.")(verify_command)
+    audit.command("export", short_help="Write the journal as a table or as JSON lines.")(export_command)
     app.add_typer(audit, name="audit")
 
 
 def tail_command(
-    lines: Annotated[int, typer.Option("-n", "--lines", min=0, help="How many.")] = 20,
+    lines: Annotated[int, typer.Option("-n", "--lines", metavar="N", min=0, help="How many.")] = 20,
     following: Annotated[bool, typer.Option("-f", "--follow", help="Go on as lines come.")] = False,
     root: Root = None,
     as_json: AsJson = False,
@@ -137,7 +139,7 @@ def verify_command(root: Root = None, as_json: AsJson = False, quiet: Quiet = Fa
 
 
 def export_command(
-    form: Annotated[str, typer.Option("--format", help="csv or jsonl.")] = "csv",
+    form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="csv or jsonl.")] = "csv",
     since: Since = "",
     root: Root = None,
 ) -> None:

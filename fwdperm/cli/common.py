@@ -39,13 +39,16 @@ class Exit(IntEnum):
 
 
 Root = Annotated[
-    Path | None, typer.Option("--root", help="The inbox tree; else $FWDPERM_ROOT, else a private directory.")
+    Path | None,
+    typer.Option("--root", metavar="DIR", help="The inbox tree; else $FWDPERM_ROOT, else a private directory."),
 ]
-Config = Annotated[Path | None, typer.Option("--config", help="The user's rules and settings.")]
+Config = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="The user's rules and settings.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 NoColor = Annotated[bool, typer.Option("--no-color", help="No colour; NO_COLOR does the same.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing that is not the result.")]
-Verbose = Annotated[int, typer.Option("-v", "--verbose", count=True, help="Log what happens; twice for more.")]
+Verbose = Annotated[
+    int, typer.Option("-v", "--verbose", count=True, show_default=False, help="Log what happens; twice for more.")
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ class Finding:
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
-    app.command("doctor")(doctor_command)
+    app.command("doctor", short_help="Say whether the daemon serves and hooks really run.")(doctor_command)
 
 
 def doctor_command(

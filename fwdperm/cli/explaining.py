@@ -37,18 +37,25 @@ _ACTIONS = frozenset({"allow", "ask", "deny"})
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
-    app.command("explain")(explain_command)
+    app.command("explain", short_help="Say what would happen to a request, and which rule says so.")(explain_command)
 
 
 def explain_command(
-    surface: Annotated[str, typer.Option("--surface", help="What kind of thing: bash, read, write, mcp, ...")] = "",
-    value: Annotated[list[str] | None, typer.Option("--value", help="The thing; again for other spellings.")] = None,
-    cwd: Annotated[Path | None, typer.Option("--cwd", help="Where it is meant (default: here).")] = None,
-    agent: Annotated[str, typer.Option("--agent", help="As if this agent asked.")] = "",
-    chain: Annotated[
-        str, typer.Option("--as", help="As if this session asked: root/build/fix-7, the requester last.")
+    surface: Annotated[
+        str, typer.Option("--surface", metavar="SURFACE", help="What kind of thing: bash, read, write, mcp, ...")
     ] = "",
-    file: Annotated[Path | None, typer.Option("--file", help="A file of requests, one JSON object a line.")] = None,
+    value: Annotated[
+        list[str] | None, typer.Option("--value", metavar="VALUE", help="The thing; again for other spellings.")
+    ] = None,
+    cwd: Annotated[Path | None, typer.Option("--cwd", metavar="DIR", help="Where it is meant (default: here).")] = None,
+    agent: Annotated[str, typer.Option("--agent", metavar="NAME", help="As if this agent asked.")] = "",
+    chain: Annotated[
+        str,
+        typer.Option("--as", metavar="CHAIN", help="As if this session asked: root/build/fix-7, the requester last."),
+    ] = "",
+    file: Annotated[
+        Path | None, typer.Option("--file", metavar="FILE", help="A file of requests, one JSON object a line.")
+    ] = None,
     root: Root = None,
     config: Config = None,
     as_json: AsJson = False,

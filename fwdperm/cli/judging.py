@@ -33,8 +33,8 @@ CASES_BYTES = 1 << 24
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
     family = typer.Typer(help="Check and measure the AI judge.", no_args_is_help=True, rich_markup_mode=None)
-    family.command("check")(check_command)
-    family.command("eval")(eval_command)
+    family.command("check", short_help="Make one harmless call; say what works and what it costs.")(check_command)
+    family.command("eval", short_help="Measure the judge on cases, through the order that serves.")(eval_command)
     app.add_typer(family, name="judge")
 
 
@@ -64,11 +64,11 @@ def check_command(root: Root = None, config: Config = None, as_json: AsJson = Fa
 
 def eval_command(
     cases: Annotated[Path, typer.Argument(metavar="CASES.jsonl", help="One case a line; see docs/how-to/judge.md.")],
-    repeat: Annotated[int, typer.Option("--repeat", min=1, max=100, help="Decide each row so often.")] = 1,
+    repeat: Annotated[int, typer.Option("--repeat", metavar="N", min=1, max=100, help="Decide each row so often.")] = 1,
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Also: guard with a judge that allows everything; the model alone.")
     ] = False,
-    cwd: Annotated[str, typer.Option("--cwd", help="The workspace of rows that name none.")] = "/w/proj",
+    cwd: Annotated[str, typer.Option("--cwd", metavar="DIR", help="The workspace of rows that name none.")] = "/w/proj",
     root: Root = None,
     config: Config = None,
     as_json: AsJson = False,

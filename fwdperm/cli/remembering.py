@@ -28,17 +28,21 @@ if TYPE_CHECKING:
     from fwdperm.memory.values import Rule
     from fwdperm.serve.recall import Recalled
 
-For = Annotated[str, typer.Option("--for", help="How long it holds: 30m, 2h, 7d (default: the session's life).")]
-Note = Annotated[str, typer.Option("--note", help="Words for the agents and the judge; with revoke: why.")]
+For = Annotated[
+    str, typer.Option("--for", metavar="TIME", help="How long it holds: 30m, 2h, 7d (default: the session's life).")
+]
+Note = Annotated[
+    str, typer.Option("--note", metavar="TEXT", help="Words for the agents and the judge; with revoke: why.")
+]
 
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
     rules = typer.Typer(help="What people taught: session rules.", no_args_is_help=True, rich_markup_mode=None)
-    rules.command("list")(list_command)
-    rules.command("add")(add_command)
-    rules.command("revoke")(revoke_command)
-    rules.command("suggest")(suggest_command)
+    rules.command("list", short_help="List session rules, newest first.")(list_command)
+    rules.command("add", short_help="Add a grant by hand.")(add_command)
+    rules.command("revoke", short_help="Revoke a session rule, from the next request on.")(revoke_command)
+    rules.command("suggest", short_help="Show rules that would have saved prompts.")(suggest_command)
     app.add_typer(rules, name="rules")
 
 
@@ -69,10 +73,15 @@ def list_command(
 
 
 def add_command(
-    surface: Annotated[str, typer.Option("--surface", help="bash, read, write, web, ...")],
-    pattern: Annotated[str, typer.Option("--pattern", help=r"What it covers: `*` any run, `?` one, `\*` a star.")],
+    surface: Annotated[str, typer.Option("--surface", metavar="SURFACE", help="bash, read, write, web, ...")],
+    pattern: Annotated[
+        str, typer.Option("--pattern", metavar="PATTERN", help=r"What it covers: `*` any run, `?` one, `\*` a star.")
+    ],
     scope: Annotated[
-        str, typer.Option("--scope", help="The session at and below which it holds, or `project` (this directory's).")
+        str,
+        typer.Option(
+            "--scope", metavar="SCOPE", help="The session at and below which it holds, or `project` (this directory's)."
+        ),
     ] = ROOT_SESSION,
     for_: For = "",
     note: Note = "",
@@ -117,8 +126,8 @@ def revoke_command(
 
 
 def suggest_command(
-    since: Annotated[str, typer.Option("--since", help="How far to look back: 12h, 7d.")] = "7d",
-    least: Annotated[int, typer.Option("--least", min=1, help="Approved at least so many times.")] = 2,
+    since: Annotated[str, typer.Option("--since", metavar="TIME", help="How far to look back: 12h, 7d.")] = "7d",
+    least: Annotated[int, typer.Option("--least", metavar="N", min=1, help="Approved at least so many times.")] = 2,
     write: Annotated[bool, typer.Option("--write", help="Write the change into the config.")] = False,
     config: Config = None,
     root: Root = None,

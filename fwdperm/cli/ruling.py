@@ -58,9 +58,9 @@ unattended = "hold"
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
-    app.command("init")(init_command)
-    app.command("trust")(trust_command)
-    app.command("check")(check_command)
+    app.command("init", short_help="Write a commented starter ruleset.")(init_command)
+    app.command("trust", short_help="Let a project's ruleset allow, while its content stays.")(trust_command)
+    app.command("check", short_help="Say what is wrong or doubtful in a ruleset.")(check_command)
 
 
 def init_command(config: Config = None, root: Root = None, quiet: Quiet = False) -> None:
@@ -86,7 +86,7 @@ def init_command(config: Config = None, root: Root = None, quiet: Quiet = False)
 
 
 def trust_command(
-    file: Annotated[Path, typer.Argument(help="A project's ruleset that you have read.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A project's ruleset that you have read.")],
     revoke: Annotated[bool, typer.Option("--revoke", help="Take the trust back.")] = False,
     root: Root = None,
     quiet: Quiet = False,
@@ -114,7 +114,7 @@ def trust_command(
 
 
 def check_command(
-    file: Annotated[Path | None, typer.Argument(help="A ruleset (default: the user's).")] = None,
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="A ruleset (default: the user's).")] = None,
     config: Config = None,
     root: Root = None,
     as_json: AsJson = False,

@@ -20,15 +20,21 @@ from fwdperm.places import ROOT_SESSION
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
-    app.command("serve")(serve_command)
-    app.command("run", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(run_command)
-    app.command("simulate")(simulate_command)
+    app.command("serve", short_help="Serve every inbox of the tree; ask you on this terminal.")(serve_command)
+    app.command(
+        "run",
+        short_help="Start a child that can ask.",
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    )(run_command)
+    app.command("simulate", short_help="See it work: a tree of children, and you who answers.")(simulate_command)
 
 
 def serve_command(
-    session: Annotated[list[str] | None, typer.Option("--session", help="An inbox to make at once; repeat.")] = None,
+    session: Annotated[
+        list[str] | None, typer.Option("--session", metavar="ID", help="An inbox to make at once; repeat.")
+    ] = None,
     workspace: Annotated[
-        Path | None, typer.Option("--workspace", help="The directory you vouch for (default: here).")
+        Path | None, typer.Option("--workspace", metavar="DIR", help="The directory you vouch for (default: here).")
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="End as soon as nothing waits.")] = False,
     no_prompt: Annotated[bool, typer.Option("--no-prompt", help="Do not ask on this terminal.")] = False,
@@ -89,11 +95,15 @@ def serve_command(
 
 def run_command(
     context: typer.Context,
-    session: Annotated[str, typer.Option("--session", help="The child's session id.")],
-    parent: Annotated[str, typer.Option("--parent", help="Whose inbox it asks (default: this session).")] = "",
-    agent: Annotated[str, typer.Option("--agent", help="Its agent name.")] = "",
-    ruleset: Annotated[Path | None, typer.Option("--ruleset", help="Its recorded ruleset.")] = None,
-    cwd: Annotated[Path | None, typer.Option("--cwd", help="Its working directory (default: here).")] = None,
+    session: Annotated[str, typer.Option("--session", metavar="ID", help="The child's session id.")],
+    parent: Annotated[
+        str, typer.Option("--parent", metavar="ID", help="Whose inbox it asks (default: $FWDPERM_SESSION, else root).")
+    ] = "",
+    agent: Annotated[str, typer.Option("--agent", metavar="NAME", help="Its agent name.")] = "",
+    ruleset: Annotated[Path | None, typer.Option("--ruleset", metavar="FILE", help="Its recorded ruleset.")] = None,
+    cwd: Annotated[
+        Path | None, typer.Option("--cwd", metavar="DIR", help="Its working directory (default: here).")
+    ] = None,
     root: Root = None,
 ) -> None:
     """Start a child that can ask: fwdperm run --session build --agent worker -- claude -p '...'

@@ -28,10 +28,10 @@ _FRESH_S = 5.0
 
 def register(app: typer.Typer) -> None:
     """Add this family's commands."""
-    app.command("status")(status_command)
-    app.command("tree")(tree_command)
-    app.command("why")(why_command)
-    app.command("schema")(schema_command)
+    app.command("status", short_help="Show who serves, what waits, what was decided.")(status_command)
+    app.command("tree", short_help="Draw the tree of sessions.")(tree_command)
+    app.command("why", short_help="Tell one request's story from the journal.")(why_command)
+    app.command("schema", short_help="Print the JSON Schema of one kind of file.")(schema_command)
 
 
 def status_command(root: Root = None, as_json: AsJson = False) -> None:
@@ -90,7 +90,7 @@ def why_command(
 
 
 def schema_command(
-    name: Annotated[str, typer.Argument(help="request, response, prompt, reply, heartbeat")] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="request, response, prompt, reply or heartbeat.")] = "",
 ) -> None:
     """Print the JSON Schema of one kind of file."""
     from fwdperm.wire.schemas import SCHEMAS  # noqa: PLC0415 - only here

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -181,3 +183,59 @@ def test_a_root_that_was_never_served_has_no_journal_and_says_so(run: Any) -> No
     assert done.returncode == 4
     assert "never served" in done.stderr
     assert run("audit", "tail").stdout == ""
+
+
+def test_the_first_help_names_every_command_in_whole_sentences(run: Any) -> None:
+    shown = run("--help").stdout
+    rows = shown.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
+    assert len(rows) > 20
+    assert [row for row in rows if not row.endswith(".") or row.endswith("...")] == []
+    assert run("-h").stdout == shown
+
+
+def test_the_version_is_said(run: Any) -> None:
+    import fwdperm  # noqa: PLC0415 - only its version
+
+    assert run("--version").stdout == f"fwdperm {fwdperm.__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["ask", "hook", "serve", "run", "bridge"])
+def test_help_is_no_mistake(run: Any, command: str) -> None:
+    done = run(command, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
+
+
+def test_ctrl_c_while_loading_shows_nobody_a_traceback() -> None:
+    script = """
+import os, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "typer":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["fwdperm", "status"]
+from fwdperm.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+
+
+@pytest.mark.parametrize("words", [("status",), ("schema", "request"), ("explain", "--surface", "a", "--value", "b")])
+def test_a_reader_that_leaves_ends_a_command_without_a_word(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """As `head` does."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "fwdperm", *words],
+        env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        timeout=60,
+        check=False,
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b"")
