@@ -24,6 +24,8 @@ VALUES: Final = 64
 """Spellings of one thing in one request."""
 JSON_DEPTH: Final = 32
 """Nesting in a request file; the deepest real one (pi payload with evidence) has 6."""
+EVIDENCE_CHARS: Final = 2 * VALUE_CHARS
+"""Characters of all other texts in one request that show what would run: each is analysed as the value is."""
 ROUTE_HOPS: Final = 64
 """Hops in `route`, and the deepest parent chain followed. A cycle ends here too."""
 NAME_CHARS: Final = 256
@@ -52,6 +54,24 @@ UNCONSUMED_S: Final = 60.0
 """Seconds an answer may lie unread after its request's deadline before it is removed (no allow lies around unused)."""
 HALF_WRITTEN_S: Final = 2.0
 """Seconds a file that does not parse may take to become whole before it is refused: not every writer renames."""
+
+# -- crowds ----------------------------------------------------------------------------------------------------
+TURN_S: Final = 0.5
+"""Seconds of one wake-up in which requests are decided; the rest of them come in the next one."""
+SHARE_S: Final = 0.2
+"""Of these, the seconds that one inbox may take: a line of 64,000 characters takes one or two."""
+PUT_OFF_BYTES: Final = 64 << 20
+"""Bytes of requests read and not yet looked at past which nothing more is read."""
+WAITING_INBOX: Final = 1_000
+"""Requests of one inbox that may wait for a person or the judge; each costs a look at its file on every wake-up."""
+WAITING_INBOX_BYTES: Final = 32 << 20
+"""Bytes of the same."""
+WAITING: Final = 10_000
+"""Requests that may wait in all. From then on the fullest inbox gives up its newest for any that has fewer."""
+UNSENT: Final = 512
+"""Answers that could not be published which are tried again in one second."""
+UNRECORDED: Final = 10_000
+"""Denials during an outage of the journal that are put on record after it; of more, the oldest are."""
 
 # -- people ----------------------------------------------------------------------------------------------------
 NOTE_CHARS: Final = 2_000

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain as chained
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard import assess
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from fwdperm.wire.request import Request
 
 _REMEMBERED_CHARS: Final = 2_000
-"""Characters of a text whose findings are remembered: what 512 of them take stays at a few megabytes."""
+"""Characters of everything that facts say whose findings are remembered: 512 of them take a few megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,8 @@ class _Found:
 
 def _found(facts: Facts, chain: tuple[Ruleset, ...], surroundings: Surroundings) -> _Found:
     """Find what is to be found for one text; short ones are remembered, because agents ask the same again and again."""
-    short = sum(map(len, facts.values)) <= _REMEMBERED_CHARS
+    texts = (*facts.values, facts.cwd, facts.home, facts.canonical, *chained.from_iterable(facts.canonical_operands))
+    short = sum(map(len, texts)) <= _REMEMBERED_CHARS
     return _look_up(facts, chain, surroundings) if short else _look_up.__wrapped__(facts, chain, surroundings)
 
 

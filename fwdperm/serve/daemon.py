@@ -112,11 +112,16 @@ class Daemon:
         dirty, self._dirty = self._dirty, set()
         everything, self._everything = self._everything, False
         parts = self._parts
+        put_off = parts.desk.put_off()
         try:
             if SESSIONS in dirty or everything:
                 parts.rulebook.reload_sessions()
-            letters = parts.transport.pending(None if everything else dirty - {REPLIES, SESSIONS})
-            parts.desk.receive(letters)
+            if parts.desk.is_swamped():
+                put_off, self._everything = put_off | (dirty - {REPLIES, SESSIONS}), everything
+                parts.desk.receive(())
+            else:
+                wanted = self._wanted(dirty, everything=everything, but=put_off)
+                parts.desk.receive(parts.transport.pending(wanted))
             if REPLIES in dirty or everything:
                 parts.interfaces.collect(parts.desk, now=self._loop.time())
             parts.desk.watch_over()
@@ -127,12 +132,18 @@ class Daemon:
         except Exception:  # the seam: one turn; nothing was approved that was not recorded
             log.exception("turn.failed")
             parts.trouble = "a turn of the loop failed; the log has more"
-        behind = parts.transport.behind()
+        behind = parts.transport.behind() | parts.desk.put_off() | put_off
         if behind:
             self._dirty |= behind
             self.schedule()
         if self._once and not parts.desk.waiting and not behind:
             self.stop("nothing waits")
+
+    def _wanted(self, dirty: set[str], *, everything: bool, but: frozenset[str]) -> set[str] | None:
+        """Say where to look for mail: not where letters that were taken are still to be looked at."""
+        if everything and not but:
+            return None
+        return (set(self._parts.transport.sessions()) if everything else dirty - {REPLIES, SESSIONS}) - but
 
     def _tick(self) -> None:
         """Once a second: look everywhere, look after the doorbell, the journal, the rules, the heartbeat."""

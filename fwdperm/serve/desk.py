@@ -8,6 +8,7 @@ One owner, one thread. Nothing becomes visible before `flush`.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol, assert_never
 
@@ -25,7 +26,16 @@ from fwdperm.seat.queue import Accepted, AlreadyDecided, Closed, Question, Unkno
 from fwdperm.serve.deadline import remaining_s
 from fwdperm.serve.outbox import Arrival, Counts, Outbox
 from fwdperm.serve.question import prompt_for
-from fwdperm.settings import HALF_WRITTEN_S
+from fwdperm.serve.turns import Turns
+from fwdperm.settings import (
+    HALF_WRITTEN_S,
+    PUT_OFF_BYTES,
+    SHARE_S,
+    TURN_S,
+    WAITING,
+    WAITING_INBOX,
+    WAITING_INBOX_BYTES,
+)
 from fwdperm.wire.decision import Code, Stage
 from fwdperm.wire.ids import is_request_id
 from fwdperm.wire.prompt import Fate, ReplyOutcome
@@ -52,6 +62,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger("fwdperm.serve")
 
 Key = tuple[str, str]
+CROWDED: Final = "too many questions wait already, so nobody was asked and nobody refused it; try again later"
 CONSULTATIONS: Final = 2
 """How often the judge is asked about one request whose rules change meanwhile; then a person is."""
 
@@ -169,6 +180,7 @@ class Desk:
         self._fresh: list[Key] = []
         self._consulting: list[Key] = []
         self._rejections = Rejections()
+        self._turns = Turns()
 
     @property
     def counts(self) -> Counts:
@@ -179,12 +191,35 @@ class Desk:
 
     def receive(self, letters: Iterable[Letter]) -> None:
         """Take what the transport handed out. One bad letter never stops the others."""
-        for letter in letters:
+        began, spent = self._clock.monotonic(), dict[str, float]()
+        for letter in (*self._turns.begin(), *letters, *self._turns.rest()):
+            start = self._clock.monotonic()
+            is_first = not spent
+            if not is_first and (start - began > TURN_S or spent.get(letter.inbox, 0.0) > SHARE_S):
+                self._turns.put_off(letter)
+                continue
+            self._receive_safely(letter)
+            spent[letter.inbox] = spent.get(letter.inbox, 0.0) + self._clock.monotonic() - start
+
+    def _receive_safely(self, letter: Letter) -> None:
+        """Take one letter; whatever it does to us, it is refused and the others come next."""
+        try:
+            self._receive(letter)
+        except Exception:  # the seam: one request
+            log.exception("request.failed", inbox=letter.inbox, request=letter.stem)
             try:
-                self._receive(letter)
-            except Exception:  # the seam: one request
-                log.exception("request.failed", inbox=letter.inbox, request=letter.stem)
-                self._refuse(letter, Code.INTERNAL, "the permission service failed on this request; try again later")
+                reason = "the permission service failed on this request; try again later"
+                self._refuse(letter, Code.INTERNAL, reason)
+            except Exception:  # the seam's own: nothing is answered, and so nothing is allowed
+                log.exception("request.unanswered", inbox=letter.inbox, request=letter.stem)
+
+    def put_off(self) -> frozenset[str]:
+        """Name the inboxes with letters that were taken and not looked at yet: the next `receive` goes on with them."""
+        return self._turns.inboxes()
+
+    def is_swamped(self) -> bool:
+        """Say whether so much was put off that nothing more should be read before some of it is dealt with."""
+        return self._turns.size > PUT_OFF_BYTES
 
     def reply(self, key: Key, digest: str | None, reply: Reply, *, via: str, user: str = "") -> Answered:
         """Take a person's answer. The first one wins; it is bound to the digest that was shown.
@@ -274,9 +309,8 @@ class Desk:
                 self._outbox.put(
                     waiting.arrival, nobody(waiting.step.weighed, Code.EXPIRED, self._expired(waiting.arrival))
                 )
-        for key, (letter, since, reason) in tuple(self._unfinished.items()):
+        for letter, since, reason in tuple(self._unfinished.values()):
             if now - since >= HALF_WRITTEN_S:
-                del self._unfinished[key]
                 self._refuse(letter, Code.MALFORMED, f"the request file {reason}")
 
     def _notice_withdrawal(self, *keys: Key) -> None:
@@ -369,7 +403,7 @@ class Desk:
         except ChildError as error:
             if error.code == "half-written":
                 _, since, _ = self._unfinished.get(key, (letter, self._clock.monotonic(), ""))
-                self._unfinished[key] = (letter, since, error.reason)
+                self._unfinished[key] = (replace(letter, data=b""), since, error.reason)
             else:
                 self._refuse(letter, Code.MALFORMED, f"the request file cannot be used: {error.reason}")
             return
@@ -422,6 +456,7 @@ class Desk:
     def _refuse(self, letter: Letter, code: Code, reason: str) -> None:
         """Deny what cannot be read where an id is readable; set it aside and count it where not."""
         self.waiting.pop((letter.inbox, letter.stem), None)
+        self._unfinished.pop((letter.inbox, letter.stem), None)
         if is_request_id(letter.stem):
             self._outbox.put(self._stub(letter), nobody(None, code, reason))
             return
@@ -444,6 +479,8 @@ class Desk:
             case Decided():
                 self.waiting.pop(key, None)
                 self._outbox.put(arrival, step.decision)
+            case AskJudge() | AskHuman() if key not in self.waiting and not self._make_room(arrival):
+                self._outbox.put(arrival, nobody(step.weighed, Code.UNAVAILABLE, CROWDED))
             case AskJudge() if self._rejections.is_over((arrival.request.inbox, arrival.request.session)):
                 self._rejections.add((arrival.request.inbox, arrival.request.session), rejected=False)
                 self._follow(arrival, spare_judge(step, "the judge rejected much of this requester lately"))
@@ -458,6 +495,24 @@ class Desk:
                 self._ask_human(arrival, step)
             case _:
                 assert_never(step)
+
+    def _make_room(self, arrival: Arrival) -> bool:
+        """Say whether one more may wait. Where all places are taken, the fullest inbox gives up its newest."""
+        inbox = arrival.request.inbox
+        held = Counter(waiting.arrival.request.inbox for waiting in self.waiting.values())
+        size = arrival.size + sum(one.arrival.size for key, one in self.waiting.items() if key[0] == inbox)
+        if held[inbox] >= WAITING_INBOX or size > WAITING_INBOX_BYTES:
+            return False
+        if len(self.waiting) < WAITING:
+            return True
+        fullest, most = held.most_common(1)[0]
+        if most <= held[inbox]:
+            return False
+        newest = next(key for key in reversed(self.waiting) if key[0] == fullest)
+        closed = self._close(newest, Closed(how="too many questions wait"))
+        if closed is not None:
+            self._outbox.put(closed.arrival, nobody(closed.step.weighed, Code.UNAVAILABLE, CROWDED))
+        return True
 
     def _ask_human(self, arrival: Arrival, asked: AskHuman) -> None:
         request = arrival.request

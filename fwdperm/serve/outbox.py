@@ -18,7 +18,7 @@ from fwdperm.inbox.protocol import AlreadyThere, Failed, Published
 from fwdperm.journal import record
 from fwdperm.journal.log import JournalFailed
 from fwdperm.seat.queue import Closed
-from fwdperm.settings import UNCONSUMED_S
+from fwdperm.settings import UNCONSUMED_S, UNRECORDED, UNSENT
 from fwdperm.wire.decision import Code, Decision, Outcome, Stage
 from fwdperm.wire.response import encode, response_to
 
@@ -54,6 +54,12 @@ class Arrival:
     at_ms: int
     deadline: float
     deadline_ms: int
+
+    @property
+    def size(self) -> int:
+        """Bytes of its file: about what it takes while it waits."""
+        token = self.letter.token
+        return token.size if token is not None else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +115,7 @@ class Outbox:
         self._unrecorded: list[Outgoing] = []
         self._unpublished: list[Outgoing] = []
         self._unread: dict[Key, float] = {}
+        self._unrepeated: dict[Key, tuple[Letter, Undelivered]] = {}
 
     def put(self, arrival: Arrival, decision: Decision, *, to_child: bool = True) -> None:
         """Take a decision; it is recorded and published by the next `send`.
@@ -130,7 +137,10 @@ class Outbox:
     def repeat(self, letter: Letter, recorded: Undelivered) -> None:
         """Publish a recorded answer again: a crash left its request lying."""
         outcome = self._respond((letter.inbox, letter.stem), encode(dict(recorded.response)))
-        if not isinstance(outcome, Failed):
+        if isinstance(outcome, Failed):
+            log.error("response.failed", inbox=letter.inbox, request=letter.stem, reason=outcome.reason)
+            self._unrepeated[letter.inbox, letter.stem] = (letter, recorded)
+        else:
             self._delivered(letter)
 
     def send(self) -> bool:
@@ -149,6 +159,7 @@ class Outbox:
             is_durable = False
             out = [self._without_record(one) for one in out]
             self._unrecorded += [one for one in out if one.decision.code is not Code.REPLAYED]
+            del self._unrecorded[UNRECORDED:]
         for one in out:
             self._publish(one)
         return is_durable
@@ -160,9 +171,15 @@ class Outbox:
             for one in late:
                 self._record(one)
             log.warning("journal.recovered", late=len(late))
-        again, self._unpublished = self._unpublished, []
+        again, self._unpublished = self._unpublished[:UNSENT], self._unpublished[UNSENT:]
+        now = self._clock.monotonic()
         for one in again:
-            self._publish(one)
+            if now > one.arrival.deadline + UNCONSUMED_S:
+                self._give_up(one)
+            else:
+                self._publish(one)
+        for key in list(self._unrepeated)[:UNSENT]:
+            self.repeat(*self._unrepeated.pop(key))
 
     def sweep_unread(self) -> None:
         """Remove answers nobody consumed: no allow lies around unused."""
@@ -218,6 +235,11 @@ class Outbox:
                 self._unpublished.append(one)
             case _:
                 assert_never(outcome)
+
+    def _give_up(self, one: Outgoing) -> None:
+        """Keep an answer no longer that nobody waits for: an inbox that takes none must not fill the memory."""
+        log.error("response.given_up", inbox=one.arrival.request.inbox, request=one.arrival.request.id)
+        self._delivered(one.arrival.letter)
 
     def _respond(self, key: Key, payload: bytes) -> Publication:
         """Publish an answer, or the one that another daemon decided before; the journal says so then."""

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from fwdperm.errors import ChildError
-from fwdperm.settings import LONGEST_WAIT_S, NAME_CHARS, ROUTE_HOPS, VALUE_CHARS, VALUES
+from fwdperm.settings import EVIDENCE_CHARS, LONGEST_WAIT_S, NAME_CHARS, ROUTE_HOPS, VALUE_CHARS, VALUES
 from fwdperm.wire.ids import is_request_id
 from fwdperm.wire.request import Facts, Request, Suggestion
 from fwdperm.wire.strict import loads
@@ -117,6 +117,9 @@ def read_request(data: bytes, *, stem: str, inbox: str) -> Request:
         raise ChildError(_words(error)) from None
     _check(wire, stem=stem, inbox=inbox)
     facts, floor = _facts(wire)
+    evidence = tuple(dict.fromkeys(_longer(wire)))
+    if sum(map(len, evidence)) > EVIDENCE_CHARS:
+        raise ChildError(f"it shows more than {EVIDENCE_CHARS} characters of commands", code="too-large")
     return Request(
         id=wire.id,
         digest=digest,
@@ -127,7 +130,7 @@ def read_request(data: bytes, *, stem: str, inbox: str) -> Request:
         floor=floor,
         surface=wire.surface or (facts.surface if facts else ""),
         value=wire.value or (facts.value if facts else ""),
-        evidence=tuple(_longer(wire)),
+        evidence=evidence,
         message=(wire.message or "")[:VALUE_CHARS],
         source=wire.source[:NAME_CHARS],
         created_ms=max(0, min(int(wire.created_at), _LATEST_MS)),
@@ -240,7 +243,7 @@ def _wait_ms(wire: RequestFile) -> int:
     """Give how long the requester waits from its own `createdAt`: a difference of one clock, so jumps do not matter."""
     if wire.deadline_ms is None:
         return 0
-    return max(1, min(int(wire.deadline_ms - wire.created_at), int(LONGEST_WAIT_S * 1000)))
+    return max(1, min(int(wire.deadline_ms) - int(wire.created_at), int(LONGEST_WAIT_S * 1000)))
 
 
 def _absolute(path: str | None) -> str:
