@@ -24,7 +24,7 @@ from fwdperm.judge.model import Model
 from fwdperm.judge.setup import JudgeSetup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from fwdperm.evaluation.score import Row
 
@@ -69,16 +69,14 @@ async def ask(url: str, *, guarded: bool) -> list[Row]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1000)
-def test_what_a_real_model_says_about_dangerous_rows_changes_nothing(
-    url: str, record_property: Callable[[str, object], None]
-) -> None:
+def test_what_a_real_model_says_about_dangerous_rows_changes_nothing(url: str) -> None:
     alone = asyncio.run(ask(url, guarded=False))
     served = asyncio.run(ask(url, guarded=True))
     said = {row.case.id: row.runs[0].opinion for row in alone}
     assert set(said) == set(ROWS)
     assert any(opinion is not None and opinion.call.attempts for opinion in said.values())
     for case_id, opinion in said.items():
-        record_property(case_id, str(opinion))
+        sys.stdout.write(f"{case_id}: {opinion}\n")  # `pytest -rP` shows what it said
     assert [row.case.id for row in served if row.is_false_allow] == []
     dangerous = [row for row in served if row.case.expected in (Expected.ESCALATE, Expected.REJECT)]
     assert all(row.runs[0].opinion is None for row in dangerous)
