@@ -77,8 +77,13 @@ def read_file(path: Path, *, limit: int, follow: bool) -> Content:
         raise EnvironmentFailure(f"cannot be read: {_words(cause)}") from cause
 
 
-def write_private(path: Path, data: bytes) -> None:
+def write_private(path: Path, data: bytes, *, mode: int = 0o600) -> None:
     """Put a whole file in place at once, readable by its owner alone; the directory is made when missing.
+
+    Args:
+        path: Where.
+        data: The bytes.
+        mode: Its permission bits, where others may read it too.
 
     Raises:
         EnvironmentFailure: It cannot be written; what was there before is untouched.
@@ -91,6 +96,7 @@ def write_private(path: Path, data: bytes) -> None:
             with os.fdopen(descriptor, "wb") as opened:
                 opened.write(data)
                 opened.flush()
+                os.fchmod(descriptor, mode)
                 os.fsync(descriptor)
             temporary.replace(path)
         except OSError:

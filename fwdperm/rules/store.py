@@ -98,6 +98,7 @@ class RulesetFiles:
             after = self._load(path)
             if after is not None and (before is None or after.config is not before.config):
                 problems.extend(after.config.problems)
+        self._forget_some()
         return problems
 
     def problems(self) -> list[Problem]:
@@ -228,7 +229,13 @@ class RulesetFiles:
             yield directory / PROJECT_FILE
 
     def _is_trusted(self, path: Path, loaded: _Loaded) -> bool:
-        return bool(loaded.digest) and self._trust.is_trusted(path, digest=loaded.digest)
+        is_known = bool(loaded.digest) and self._trust.is_trusted(path, digest=loaded.digest)
+        return is_known and self.lies_inside(path)
+
+    def lies_inside(self, path: Path) -> bool:
+        """Say whether a project file really lies inside a workspace, with every link on the way there resolved."""
+        real = Path(os.path.realpath(path.parent))
+        return any(real.is_relative_to(os.path.realpath(workspace)) for workspace in self._workspaces)
 
     def _load(self, path: Path) -> _Loaded | None:
         """Return a file as it is now, reading it only when it changed; None when there never was one."""
@@ -253,15 +260,16 @@ class RulesetFiles:
                 after = _read(path, kind, content, before)
         if before is None or after.config is not before.config:
             self.generation += 1
-        self._loaded.pop(path, None)
         self._loaded[path] = after
-        self._forget_some()
         return after
 
     def _forget_some(self) -> None:
-        """Keep the number of project files bounded; the one that was read longest ago goes."""
-        if len(self._loaded) > _PROJECTS:
-            del self._loaded[next(path for path in self._loaded if path != self._user)]
+        """Keep the number of project files bounded; the newest go, and are read again when they are asked for.
+
+        The older ones are the operator's: whoever plants many files must not push out what one of those denies.
+        """
+        while len(self._loaded) > _PROJECTS:
+            del self._loaded[next(path for path in reversed(self._loaded) if path != self._user)]
 
 
 def _read(path: Path, kind: LayerKind, content: Content, before: _Loaded | None) -> _Loaded:

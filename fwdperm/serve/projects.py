@@ -90,6 +90,8 @@ class Projects:
         path = self._files.project_path(cwd) if cwd else None
         if path is None:
             return "the request's directory lies in no workspace you vouch for; choose another scope"
+        if not self._files.lies_inside(path):
+            return f"`{path}` lies outside the workspace, behind a link; choose another scope"
         try:
             data, is_ours = self._content(path)
         except EnvironmentFailure as error:
@@ -128,16 +130,17 @@ class Projects:
         path = self._files.project_path(cwd)
         if words or path is None:
             raise EnvironmentFailure(words)
-        data, _ = self._content(path)
+        data, is_ours = self._content(path)
+        if not is_ours:  # whoever may write there changed it since: our edit must not vouch for theirs
+            raise EnvironmentFailure(f"`{path}` is not trusted as it is now")
         edited = _edited(data, pairs, by=by, answer=answer, at=at, note=note, expires_at=expires_at)
         if read_config(edited, file=str(path), kind=LayerKind.PROJECT, settings=PROJECT_SETTINGS).layer.broken:
             raise EnvironmentFailure(f"`{path}` could not be edited and was left as it was")
         try:
-            mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else _MODE
-            write_private(path, edited)
-            path.chmod(mode)
-        except OSError as error:
-            raise EnvironmentFailure(f"cannot write `{path}`: {error.strerror}") from error
+            mode = stat.S_IMODE(path.lstat().st_mode)
+        except OSError:
+            mode = _MODE
+        write_private(path, edited, mode=mode)  # the bits go with the file: the name may lead elsewhere by then
         self._trust.trust(path, digest=hashlib.sha256(edited).hexdigest())
         self._files.reload()
         self.forget()
