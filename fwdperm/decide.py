@@ -11,7 +11,7 @@ command or a silent judge to an approval.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.judge.verdict import Choice, Opinion, Risk, Silence, Verdict
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 JUDGE_REJECTION = "The automatic judge rejected this tool call as too dangerous. A person did not see it."
 """All an agent hears of the judge's reasons: a specific one would make the judge an oracle."""
+_QUOTED_CHARS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,12 +292,18 @@ def _why(weighed: Weighed, left: Sequence[int]) -> str:
     """Say which unit got it here and why."""
     at = left[0]
     finding, unit = weighed.findings[at], weighed.units[at]
-    shown = unit.spellings[0] if unit.spellings else ""
+    what = f"{_quoted(unit.surface)} `{_quoted(unit.spellings[0] if unit.spellings else '')}`"
     if finding.note:
-        return f"{unit.surface} `{shown}`: {finding.note}"
+        return f"{what}: {finding.note}"
     if finding.rule is not None:
         return f"rule ask {ref(finding.rule)}"
-    return f"no rule covers {unit.surface} `{shown}`"
+    return f"no rule covers {what}"
+
+
+def _quoted(text: str) -> str:
+    """Give the beginning of a requester's text so that it ends no quotation: the whole stands in the prompt itself."""
+    begun = text if len(text) <= _QUOTED_CHARS else f"{text[:_QUOTED_CHARS]}..."
+    return begun.replace("`", "'")
 
 
 # -- decisions with their evidence -----------------------------------------------------------------------------

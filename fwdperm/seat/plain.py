@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _LOOK_AGAIN_S: Final = 1.0
 """Seconds between looks whether a terminal that another job has is ours again."""
+_TWINS: Final = 8
+"""Equal questions answered together, and named: ten thousand names would push the question off the screen."""
 _LISTED: Final = 20
 """Different waiting questions listed before the rest is only counted."""
 
@@ -130,15 +132,17 @@ class PlainPrompter:
         if picture.hidden:
             self._pages = list(pages(question.prompt, width=columns, colour=self._colour, height=rows - 4))
         self._opens_at = None
-        self._twins = tuple(
+        alike = [
             one
             for one in self._view().waiting
             if one.key != question.key and likeness(one.prompt) == likeness(question.prompt)
-        )
+        ]
+        self._twins = tuple(alike[:_TWINS])
         self._say("\n" + "\n".join(picture.lines))
         if self._twins:
             others = ", ".join(f"{shown(one.prompt.id)} of {shown(one.prompt.chain[-1])}" for one in self._twins)
-            self._say(f"  [the same is asked by {others}: approving once or rejecting answers each of them]")
+            more = f"; {len(alike) - _TWINS} more come after these" if len(alike) > _TWINS else ""
+            self._say(f"  [the same is asked by {others}: approving once or rejecting answers each of them{more}]")
         self._say(lines.options(question.prompt))
         self._invite()
         if not self._terminal.pending:

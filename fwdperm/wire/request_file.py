@@ -187,7 +187,13 @@ def _facts(wire: RequestFile) -> tuple[Facts | None, str]:
     )
     if intent.surface == "bash" and any(text not in values[0] for text in _longer(wire)):
         return facts, PARTIAL
-    return facts, f"the requester asks for a person: {floor}" if floor else ""
+    return facts, f'the requester asks for a person, saying "{_quoted(floor)}"' if floor else ""
+
+
+def _quoted(text: str) -> str:
+    """Give the beginning of a requester's words so that they end no quotation of ours."""
+    begun = text if len(text) <= NAME_CHARS else f"{text[:NAME_CHARS]}..."
+    return begun.replace('"', "'")
 
 
 def _longer(wire: RequestFile) -> Iterator[str]:
