@@ -75,7 +75,7 @@ class Reader:
             "USER": "you",
             "LOGNAME": "you",
             "NO_COLOR": "1",
-            "COLUMNS": "100",
+            "COLUMNS": "200",
             "LANG": "C.UTF-8",
         }
         self._shell = subprocess.Popen(
