@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from fwdperm.rules.wildcard import Wildcard, escape
+from fwdperm.settings import PATTERNS
 from fwdperm.units.plain import PATH_SURFACES
 
 if TYPE_CHECKING:
@@ -84,35 +85,39 @@ def suggest(facts: Facts, made: Breakdown, *, asked: Collection[int] | None = No
         asked: Indices of the units that the answer is for; None for every unit that must be permitted.
 
     Returns:
-        At most one pattern per unit, each covering that unit; none for a unit that cannot be known.
+        At most one pattern per unit, each covering that unit; none for a unit that cannot be known. None at all where
+        that would be more than one answer may record: nobody reads so many, and some of them would not be enough.
     """
     if made.line is not None and made.line.opaque:
         return ()
-    found: list[Offer] = []
+    commands = made.line.commands if made.line is not None else ()
+    wrapping = frozenset(one.carrier for one in commands if one.wrapped_by)
+    found: dict[Offer, None] = {}
     for index, unit in enumerate(made.units):
         wanted = index in asked if asked is not None else not unit.auxiliary
         if not wanted or unit.opaque or not unit.spellings:
             continue
-        offer = Offer(unit.surface, next(_covering(facts, made, unit)))
-        if offer not in found:
-            found.append(offer)
+        wraps = unit.command in wrapping
+        found[Offer(unit.surface, next(_covering(facts, made, unit, wraps=wraps)))] = None
+        if len(found) > PATTERNS:
+            return ()
     return tuple(found)
 
 
-def _covering(facts: Facts, made: Breakdown, unit: Unit) -> Iterator[str]:
+def _covering(facts: Facts, made: Breakdown, unit: Unit, *, wraps: bool) -> Iterator[str]:
     """Give patterns for a unit, the most useful first; each covers it, the last is its own text."""
-    for pattern in _useful(facts, made, unit):
+    for pattern in _useful(facts, made, unit, wraps=wraps):
         wildcard = Wildcard.literal_aware(pattern)
         if any(wildcard.matches(text) for text in unit.spellings):
             yield pattern
     yield escape(unit.spellings[0])
 
 
-def _useful(facts: Facts, made: Breakdown, unit: Unit) -> Iterator[str]:
+def _useful(facts: Facts, made: Breakdown, unit: Unit, *, wraps: bool) -> Iterator[str]:
     if unit.surface == "bash":
         line = made.line
         if line is not None and 0 <= unit.command < len(line.commands):
-            yield from _of_command(line.commands[unit.command], line.commands)
+            yield from _of_command(line.commands[unit.command], wraps=wraps)
     elif unit.surface in _FILE_SURFACES:
         yield from _of_path(unit, facts=facts)
     elif unit.surface == "mcp" or unit.surface.startswith("mcp__"):
@@ -121,9 +126,7 @@ def _useful(facts: Facts, made: Breakdown, unit: Unit) -> Iterator[str]:
         yield from _of_address(unit.spellings[0])
 
 
-def _of_command(command: Command, commands: tuple[Command, ...]) -> Iterator[str]:
-    at = next(index for index, one in enumerate(commands) if one is command)
-    wraps = any(one.carrier == at and one.wrapped_by for one in commands)
+def _of_command(command: Command, *, wraps: bool) -> Iterator[str]:
     if wraps or command.wrapped_by or command.prefixes:
         return
     words = command.words

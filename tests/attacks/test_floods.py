@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,13 @@ from fwdperm.journal.log import Journal, JournalFailed
 from fwdperm.serve import desk
 from fwdperm.serve import outbox as outbox_module
 from fwdperm.serve.logs import configure
-from fwdperm.settings import UNCONSUMED_S, WAIT_S
+from fwdperm.serve.opening import open_rulebook
+from fwdperm.settings import PATTERNS, UNCONSUMED_S, WAIT_S
 from fwdperm.testing import FakeClock, Simulation
+from fwdperm.units.breakdown import breakdown
+from fwdperm.units.suggest import suggest
 from fwdperm.weigh import _look_up
+from fwdperm.wire.request_file import read_request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -228,3 +233,31 @@ def test_answers_planted_without_number_are_looked_at_a_part_at_a_time(
     assert sum(seen) == 25
     assert max(seen) <= 10
     tree.close()
+
+
+@pytest.mark.parametrize("line", ["ls a; ", "c{} x; "])
+def test_a_line_of_ten_thousand_commands_is_asked_about_in_seconds(tmp_path: Path, line: str) -> None:
+    """With the real rulebook: suggestions too were worked out for each command by looking at all the others."""
+    (tmp_path / "w").mkdir()
+    rulebook = open_rulebook(
+        root=tmp_path / "r", state=tmp_path / "s", config=tmp_path / "c.toml", workspace=str(tmp_path / "w")
+    )
+    took = []
+    for commands in (1_000, 10_000):
+        text = "true; " + "".join(line.format(each) for each in range(commands))
+        intent = {"surface": "bash", "matchValues": [text[:64_000]], "requesterCwd": str(tmp_path / "w")}
+        body = {"id": "x", "createdAt": 1, "requesterSessionId": "c", "targetSessionId": "root"}
+        data = json.dumps(body | {"requesterAgentName": "a", "accessIntent": intent}).encode()
+        request = read_request(data, stem="x", inbox="root")
+        began = time.process_time()
+        rulebook.suggestions(request)
+        took.append(time.process_time() - began)
+    assert took[1] < 40 * took[0]
+
+
+def test_more_patterns_than_one_answer_records_are_not_suggested(sim: Simulation) -> None:
+    text = "; ".join(f"c{each} x" for each in range(PATTERNS + 1))
+    stem = sim.ask("bash", text)
+    facts = read_request(sim.transport.requests["root", stem][0], stem=stem, inbox="root").facts
+    assert facts is not None
+    assert suggest(facts, breakdown(facts)) == ()
