@@ -81,7 +81,8 @@ def record_session(state: Path, session: RecordedSession, *, ruleset: bytes | No
     name = encode_session(session.session)
     directory = state / "sessions"
     try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)  # `parents` alone would leave it open to others
+        directory.mkdir(mode=0o700, exist_ok=True)
         copy = directory / f"{name}.toml"
         if ruleset is not None:
             _write_private(copy, ruleset)

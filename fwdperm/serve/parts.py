@@ -234,7 +234,7 @@ def build(options: Options) -> Parts:
         if problem.is_error:
             raise OperatorError(str(problem), remedy="nothing is served until it is mended; `fwdperm check` has more")
     _make_private(options.root, several_uids=options.several_uids)
-    _make_private(options.state)
+    _make_private(options.state, is_state=True)
     is_shared = options.shared or lies_shared(options.state)
     tenure = take_tenure(options.state, is_shared=is_shared, standby=options.standby)
     with contextlib.ExitStack() as undo:
@@ -326,11 +326,13 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
     return parts
 
 
-def _make_private(path: Path, *, several_uids: bool = False) -> None:
-    """Make a directory for its owner alone. An existing one of somebody else is refused."""
+def _make_private(path: Path, *, several_uids: bool = False, is_state: bool = False) -> None:
+    """Make a directory for its owner alone. An existing one of somebody else is refused, an open state is closed."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = path.stat()
+        if is_state and status.st_uid == os.geteuid() and status.st_mode & 0o077:
+            path.chmod(0o700)  # another command or a lax umask made it: children of other users must not reach it
     except OSError as error:
         raise EnvironmentFailure(f"cannot make `{path}`: {error.strerror}") from error
     if status.st_uid != os.geteuid() and not several_uids:
