@@ -152,7 +152,7 @@ def _exchange(  # noqa: PLR0913 - `ask`'s arguments
         cwd=working_directory(cwd),
         inbox=parent or env.get(places.PARENT_VARIABLE) or places.ROOT_SESSION,
         session=session or env.get(places.SESSION_VARIABLE) or _own_name(),
-        agent=agent or env.get(places.AGENT_VARIABLE) or "agent",
+        agent=agent or env.get(places.AGENT_VARIABLE) or places.NO_AGENT,
         wait_s=settings.WAIT_S if wait_s is None else wait_s,
         home=env.get("HOME", ""),
         token=env.get(places.TOKEN_VARIABLE, ""),

@@ -135,7 +135,7 @@ def _rule_lines(unit: Unit, finding: Finding, standing: Standing) -> Iterator[st
             if rule is finding.rule and rule.reason:
                 yield f"            says: {shown(rule.reason)}"
     if finding.rule is None:
-        where = f"the default at {finding.default.origin}" if finding.default else "nothing is written: ask"
+        where = f"the default at {finding.default.origin}" if finding.default else "no default is written, so it asks"
         yield f"     -      no rule matches; {where}"
 
 

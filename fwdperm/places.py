@@ -24,6 +24,8 @@ ROOT_VARIABLE: Final = "FWDPERM_ROOT"
 SESSION_VARIABLE: Final = "FWDPERM_SESSION"
 PARENT_VARIABLE: Final = "FWDPERM_PARENT"
 AGENT_VARIABLE: Final = "FWDPERM_AGENT"
+NO_AGENT: Final = "agent"
+"""The agent's name in a request of somebody who named none: the files must hold one."""
 TOKEN_VARIABLE: Final = "FWDPERM_TOKEN"  # noqa: S105 - the variable's name
 
 

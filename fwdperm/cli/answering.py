@@ -8,6 +8,7 @@ from __future__ import annotations
 import getpass
 import os
 import shutil
+import sys
 import time
 from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 
@@ -15,6 +16,7 @@ import typer
 from pydantic import ValidationError
 
 from fwdperm.cli.common import AsJson, Exit, NoColor, Quiet, Root, Setting, emit, fail, say, tell, wants_colour
+from fwdperm.cli.telling import is_served, nobody_serves
 from fwdperm.errors import ChildError, EnvironmentFailure
 from fwdperm.seat.always import parse_span
 from fwdperm.seat.counter import open_prompts, send_reply
@@ -36,6 +38,8 @@ Note = Annotated[str, typer.Option("--note", metavar="TEXT", help="Words for the
 
 Same = Annotated[bool, typer.Option("--same", help="Answer also what waits and asks exactly the same.")]
 
+_UNCUT: Final = 1_000_000
+"""Columns of a row that no terminal shows: a program reads it."""
 _LIST_WAIT_S = 30.0
 """Seconds `list --wait` waits: long enough for a script to start its agents, short enough not to hang it."""
 
@@ -66,7 +70,7 @@ def list_command(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """List the questions that wait, oldest first."""
+    """List the questions that wait, oldest first. Exit 4 when nobody serves."""
     setting = Setting.of(root)
     end = time.monotonic() + _LIST_WAIT_S
     while not (prompts := _open(setting)) and wait and time.monotonic() < end:
@@ -74,8 +78,9 @@ def list_command(
     if as_json:
         emit("prompts", {"prompts": [prompt.model_dump(mode="json", by_alias=True) for prompt in prompts]})
         return
-    width = shutil.get_terminal_size().columns
-    say(*(row for group in _groups(prompts) for row in _rows(group, width=width)))
+    say(*(row for group in _groups(prompts) for row in _rows(group, width=_width())))
+    if not is_served(setting):
+        fail(nobody_serves(setting), Exit.NOBODY)
     if not prompts:
         tell("nothing waits", quiet=quiet)
 
@@ -199,11 +204,16 @@ def _remember(name: str, reply: Reply, root: Path | None, *, as_json: bool, quie
     tell(*seen.lines, quiet=quiet or as_json)
     word = seen if dry_run or seen.outcome is not Fate.SHOWN else _send(setting, prompt.key, bound)
     if as_json:
-        row = {"id": name, "outcome": str(word.outcome), "words": word.words, "preview": list(seen.lines)}
+        row = {"id": prompt.id, "outcome": str(word.outcome), "words": word.words, "preview": list(seen.lines)}
         emit("answers", {"answers": [row]})
     else:
-        tell(f"{shown(name)}: {shown(word.words)}", quiet=quiet)
+        tell(f"{shown(prompt.id)}: {shown(word.words)}", quiet=quiet)
     raise typer.Exit(CODES[word.outcome])
+
+
+def _width() -> int:
+    """Give the columns of a row: the terminal's, or enough for everything where none cuts it short."""
+    return shutil.get_terminal_size((_UNCUT, 24)).columns if sys.stdout.isatty() else _UNCUT
 
 
 def _groups(prompts: Sequence[Prompt]) -> list[list[Prompt]]:
@@ -226,7 +236,8 @@ def _answer(ids: Sequence[str], reply: Reply, root: Path | None, *, as_json: boo
     """Give one answer to each id that is named, and say what became of each."""
     setting = Setting.of(root)
     prompts = _open(setting)
-    names = dict.fromkeys(twin for name in ids for twin in (_twins(prompts, name) if same else (name,)))
+    named = [_full(prompts, name) for name in ids]
+    names = dict.fromkeys(twin for name in named for twin in (_twins(prompts, name) if same else (name,)))
     results = [(name, *_give(setting, prompts, name, reply)) for name in names]
     if as_json:
         rows = [{"id": name, "outcome": str(fate), "words": words} for name, fate, words in results]
@@ -246,6 +257,12 @@ def _give(setting: Setting, prompts: Sequence[Prompt], name: str, reply: Reply) 
     if past:
         return Fate.ALREADY_DECIDED, past
     return Fate.UNKNOWN, "no such request waits; `fwdperm list` shows what does"
+
+
+def _full(prompts: Sequence[Prompt], name: str) -> str:
+    """Give the whole id of what is meant; what was typed where nothing is."""
+    prompt = _find(prompts, name)
+    return prompt.id if prompt is not None else name
 
 
 def _twins(prompts: Sequence[Prompt], name: str) -> tuple[str, ...]:

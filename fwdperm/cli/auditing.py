@@ -13,15 +13,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from fwdperm.cli.common import AsJson, Exit, Quiet, Root, Setting, emit, fail, say, tell
+from fwdperm.cli.common import AsJson, Exit, Quiet, Root, Setting, counted, emit, fail, say, tell
 from fwdperm.errors import FwdpermError
 from fwdperm.journal.filters import Filter
 from fwdperm.journal.query import export, follow, query, tail
+from fwdperm.journal.record import KINDS
 from fwdperm.journal.verify import verify
+from fwdperm.wire.decision import Outcome, Stage
 from fwdperm.wire.shown import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from fwdperm.journal.line import Line
 
@@ -60,7 +63,7 @@ def tail_command(
 ) -> None:
     """Show the last lines of the journal."""
     setting = Setting.of(root)
-    directory = setting.state / "journal"
+    directory = _journal(setting)
     try:
         last = tail(directory, lines)
         _print(last, as_json=as_json)
@@ -96,14 +99,15 @@ def query_command(
         session=session,
         agent=agent,
         surface=surface,
-        outcome=outcome,
-        stage=stage,
-        kind=kind,
+        outcome=_one_of(outcome, Outcome, option="--outcome"),
+        stage=_one_of(stage, Stage, option="--stage"),
+        kind=_one_of(kind, KINDS, option="--kind"),
         id=request_id,
         text=text,
     )
     try:
-        _print(query(setting.state / "journal", wanted), as_json=as_json)
+        if not _print(query(_journal(setting), wanted), as_json=as_json):
+            tell("no line matches", quiet=as_json)
     except (FwdpermError, OSError) as error:
         fail(str(error), Exit.INTERNAL)
 
@@ -111,10 +115,9 @@ def query_command(
 def verify_command(root: Root = None, as_json: AsJson = False, quiet: Quiet = False) -> None:
     """Check the whole journal: edits, insertions, deletions, gaps. Exit 8 when anything is not as it was written."""
     setting = Setting.of(root)
-    if not (setting.state / "journal").is_dir():
-        fail(f"`{setting.root}` was never served, so there is no journal; name another with --root", Exit.NOBODY)
+    directory = _journal(setting)
     try:
-        found = verify(setting.state / "journal")
+        found = verify(directory)
     except (FwdpermError, OSError) as error:
         fail(str(error), Exit.INTERNAL)
     if as_json:
@@ -131,10 +134,12 @@ def verify_command(root: Root = None, as_json: AsJson = False, quiet: Quiet = Fa
     else:
         tell(*(f"note: {one}" for one in found.notes), quiet=quiet)
         say(*(f"BROKEN {shown(str(one))}" for one in found.findings))
+        lines = counted(found.lines, "line")
         if found.is_sound:
-            say(f"sound: {found.lines} lines in {found.segments} segments, up to {found.last}, hash {found.hash[:16]}")
+            segments = counted(found.segments, "segment")
+            say(f"sound: {lines} in {segments}, up to {found.last}, hash {found.hash[:16]}")
         else:
-            say(f"{found.found} findings in {found.lines} lines; keep a copy before anything else writes here")
+            say(f"{counted(found.found, 'finding')} in {lines}; keep a copy before anything else writes here")
     raise typer.Exit(Exit.OK if found.is_sound else Exit.BROKEN)
 
 
@@ -149,17 +154,36 @@ def export_command(
     chosen: Literal["csv", "jsonl"] = "csv" if form == "csv" else "jsonl"
     setting = Setting.of(root)
     try:
-        export(query(setting.state / "journal", Filter(since_ms=_when(since))), sys.stdout, form=chosen)
+        export(query(_journal(setting), Filter(since_ms=_when(since))), sys.stdout, form=chosen)
     except (FwdpermError, OSError) as error:
         fail(str(error), Exit.INTERNAL)
 
 
-def _print(lines: Iterable[Line], *, as_json: bool) -> None:
-    for line in lines:
+def _journal(setting: Setting) -> Path:
+    """Give the journal's directory; end the command where nobody ever served."""
+    directory = setting.state / "journal"
+    if not directory.is_dir():
+        fail(f"`{setting.root}` was never served, so there is no journal; name another with --root", Exit.NOBODY)
+    return directory
+
+
+def _one_of(value: str, known: Iterable[str], *, option: str) -> str:
+    """Let an empty or a known value through; end the command for one that could never match."""
+    names = sorted(known)
+    if value and value not in names:
+        fail(f"`{option}` has no `{shown(value)}`, expected one of {', '.join(names)}", Exit.USAGE)
+    return value
+
+
+def _print(lines: Iterable[Line], *, as_json: bool) -> int:
+    """Print lines, and say how many there were."""
+    number = 0
+    for number, line in enumerate(lines, start=1):  # noqa: B007 - it is what is returned
         if as_json:
             emit("journal-line", {"seq": line.seq, "at": line.at, "kind": line.kind, "data": dict(line.data)})
         else:
             say(_sentence(line))
+    return number
 
 
 def _sentence(line: Line) -> str:
@@ -167,7 +191,7 @@ def _sentence(line: Line) -> str:
     data = line.data
     when = datetime.fromtimestamp(line.at / 1000, tz=UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     values = data.get("values")
-    value = str(values[0]) if isinstance(values, list) and values else ""
+    value = str(values[0]) if isinstance(values, list) and values else str(data.get("pattern", ""))
     what = {"decided": f"{data.get('outcome', 'denied')}/{data.get('stage', 'nobody')}"}.get(line.kind, line.kind)
     who = "/".join(str(data[name]) for name in ("inbox", "id") if data.get(name))
     who = who or " < ".join(str(data[name]) for name in ("session", "parent") if data.get(name))

@@ -80,6 +80,11 @@ class Setting:
             fail(str(error), Exit.USAGE)
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """Write a number with its noun: `1 rule`, `2 rules`."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
 def say(*lines: str) -> None:
     """Write the result for people on standard output."""
     sys.stdout.write("".join(f"{line}\n" for line in lines))

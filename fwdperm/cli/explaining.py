@@ -70,6 +70,8 @@ def explain_command(
 
     setting = Setting.of(root, config)
     if file is not None:
+        if surface or value:
+            fail("a file brings its own requests: give `--file`, or `--surface` and `--value`", Exit.USAGE)
         _explain_file(file, setting)
         return
     if not surface or not value:

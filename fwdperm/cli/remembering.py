@@ -14,7 +14,8 @@ import typer
 from pydantic import ValidationError
 
 from fwdperm.cli.answering import CODES, user_name
-from fwdperm.cli.common import AsJson, Config, Exit, Quiet, Root, Setting, emit, fail, say, tell
+from fwdperm.cli.common import AsJson, Config, Exit, Quiet, Root, Setting, counted, emit, fail, say, tell
+from fwdperm.cli.telling import nobody_serves
 from fwdperm.errors import EnvironmentFailure, FwdpermError
 from fwdperm.places import ROOT_SESSION
 from fwdperm.seat.always import parse_span
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
 For = Annotated[
     str, typer.Option("--for", metavar="TIME", help="How long it holds: 30m, 2h, 7d (default: the session's life).")
 ]
-Note = Annotated[
-    str, typer.Option("--note", metavar="TEXT", help="Words for the agents and the judge; with revoke: why.")
-]
+Note = Annotated[str, typer.Option("--note", metavar="TEXT", help="Words for the agents and the judge.")]
+
+Why = Annotated[str, typer.Option("--note", metavar="TEXT", help="Why, for the journal.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -115,7 +116,7 @@ def add_command(
 
 def revoke_command(
     rule: Annotated[str, typer.Argument(metavar="ID", help="A rule's id from `fwdperm rules list`.")],
-    note: Note = "",
+    note: Why = "",
     root: Root = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -156,9 +157,10 @@ def suggest_command(
     if change.rows:
         say(change.diff.rstrip("\n"))
     saved = sum(row.times for row in change.rows)
+    found = f"{counted(len(change.rows), 'rule')} would have saved {counted(saved, 'prompt')}"
+    none = f"no rule would have saved a prompt: nothing was approved {counted(least, 'time')} in the last {since}"
     tell(
-        f"{len(change.rows)} rules would have saved {saved} prompts"
-        + ("" if write or not change.rows else "; `--write` writes them"),
+        (f"{found}; written" if write else f"{found}; `--write` writes what is shown") if change.rows else none,
         *(f"left out: {shown(words)}" for words in change.left_out),
         quiet=quiet,
     )
@@ -191,7 +193,9 @@ def _lines(rule: Rule, found: Recalled, *, now: int) -> list[str]:
     answer = f", answering {shown(row['answer'])}" if "answer" in row else ", by hand"
     until = f"until {_local(row['expires'])}" if "expires" in row else "until the session ends"
     over = " EXPIRED" if rule.has_expired(now) else ""
-    used = f"used {row.get('used', 0)} times" + (f", last {_local(row['last_used'])}" if "last_used" in row else "")
+    used = f"used {counted(row.get('used', 0), 'time')}" + (
+        f", last {_local(row['last_used'])}" if "last_used" in row else ""
+    )
     note = [f'        note "{shown(row["note"])}"'] if "note" in row else []
     return [
         f"{row['id']:<7} {what}{over}",
@@ -224,6 +228,10 @@ def _send(setting: Setting, command: RuleCommand, *, as_json: bool, quiet: bool)
         fail(str(error), Exit.INTERNAL)
     if as_json:
         emit("rule-command", {"outcome": str(word.outcome), "words": word.words})
+    elif CODES[word.outcome] is Exit.NOBODY:
+        fail(nobody_serves(setting), Exit.NOBODY)
+    elif CODES[word.outcome] is not Exit.OK:
+        fail(shown(word.words), CODES[word.outcome])
     else:
         tell(shown(word.words), quiet=quiet)
     raise typer.Exit(CODES[word.outcome])

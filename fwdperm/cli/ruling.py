@@ -6,12 +6,13 @@ Lives here: three commands. Never here: what a rule means.
 from __future__ import annotations
 
 import hashlib
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fwdperm.cli.common import AsJson, Config, Exit, Quiet, Root, Setting, emit, fail, say, tell
+from fwdperm.cli.common import AsJson, Config, Exit, Quiet, Root, Setting, counted, emit, fail, say, tell
 from fwdperm.errors import EnvironmentFailure
 from fwdperm.rules.layer import Problem, Severity
 from fwdperm.rules.rule import LayerKind
@@ -77,9 +78,10 @@ def init_command(config: Config = None, root: Root = None, quiet: Quiet = False)
     except OSError as error:
         fail(f"cannot write `{path}`: {error.strerror}", Exit.INTERNAL)
     say(str(path))
+    named = f" --config {shlex.quote(str(config))}" if config else ""
     tell(
         f"wrote `{path}`; read it and make it yours",
-        "next: `fwdperm serve` in a terminal of its own, then in another:",
+        f"next: `fwdperm serve{named}` in a terminal of its own, then in another:",
         "      fwdperm ask --surface bash --value 'git status'",
         quiet=quiet,
     )
@@ -128,7 +130,8 @@ def check_command(
     try:
         read = read_config(path.read_bytes(), file=str(path), kind=LayerKind.USER)
     except OSError as error:
-        fail(f"cannot read `{path}`: {error.strerror}; `fwdperm init` writes a starter", Exit.CONFIG)
+        then = "; `fwdperm init` writes a starter" if file is None and isinstance(error, FileNotFoundError) else ""
+        fail(f"cannot read `{path}`: {error.strerror}{then}", Exit.CONFIG)
     _, wrong = read_settings(read)
     layers = (read.layer, *(section.layer for section in read.agents.values()))
     doubtful = lint(layers)
@@ -144,5 +147,6 @@ def check_command(
     else:
         say(*(f"{one.severity}: {one}" for one in problems))
         rules = sum(len(layer.rules) for layer in layers)
-        tell(f"{rules} rules, {len(errors)} errors, {len(problems) - len(errors)} warnings", quiet=quiet)
+        doubts = counted(len(problems) - len(errors), "warning")
+        tell(f"{counted(rules, 'rule')}, {counted(len(errors), 'error')}, {doubts}", quiet=quiet)
     raise typer.Exit(Exit.CONFIG if errors else Exit.OK)

@@ -85,7 +85,9 @@ def serve_command(
         fail(str(error), Exit.USAGE)
     except OperatorError as error:
         fail(str(error), Exit.CONFIG)
-    except (EnvironmentFailure, ChildError) as error:
+    except ChildError as error:
+        fail(str(error), Exit.USAGE)
+    except EnvironmentFailure as error:
         fail(str(error), Exit.INTERNAL)
     remark = remark_on(setting.root, setting.state, is_said=shared)
     tell(*([remark] if remark else []), f"fwdperm serves `{setting.root}`; stop it with Ctrl-C", quiet=quiet)

@@ -6,14 +6,16 @@ Lives here: four commands. They read the daemon's status file, the journal and t
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from fwdperm.cli.common import AsJson, Exit, Root, Setting, emit, fail, say
+from fwdperm.cli.common import AsJson, Exit, Root, Setting, counted, emit, fail, say
 from fwdperm.errors import FwdpermError
+from fwdperm.places import NO_AGENT
 from fwdperm.serve.status import Status, read_status
 from fwdperm.wire.shown import shown
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 _FRESH_S = 5.0
 """Seconds after which a status file means that nobody serves."""
+_NEWS: Final = {"descriptor": "inotify", "observer": "watchdog", "polling": "listing every second"}
+"""How the daemon hears of new files, in words for people."""
 
 
 def register(app: typer.Typer) -> None:
@@ -40,23 +44,28 @@ def status_command(root: Root = None, as_json: AsJson = False) -> None:
     status = _status(setting)
     alive = status is not None and _is_fresh(status)
     if as_json:
-        emit("status", {"serving": alive, "root": str(setting.root), **(status.as_json() if status else {})})
+        emit("status", {"serving": alive, "root": str(setting.root), **(_camel(status.as_json()) if status else {})})
     elif status is None or not alive:
-        say(f"nobody serves `{setting.root}`")
+        say(nobody_serves(setting))
     else:
         say(*_status_lines(status))
     raise typer.Exit(Exit.OK if alive else Exit.NOBODY)
 
 
 def tree_command(root: Root = None, as_json: AsJson = False) -> None:
-    """Draw the tree of sessions: who is served, who waits."""
+    """Draw the tree of sessions: who is served, who waits. Exit 4 when nobody serves.
+
+    Behind each session stands what is known of it: `running` or `ended` when `fwdperm run` started it, `claimed` when
+    only its requests name it, `inbox` when it only has one.
+    """
     setting = Setting.of(root)
     status = _status(setting)
-    if status is None:
-        fail(f"nobody has served `{setting.root}` yet; start `fwdperm serve`", Exit.NOBODY)
-    alive = _is_fresh(status)
+    alive = status is not None and _is_fresh(status)
     if as_json:
-        emit("tree", {"serving": alive, "sessions": [session.as_json() for session in status.sessions]})
+        sessions = [session.as_json() for session in status.sessions] if status else []
+        emit("tree", {"serving": alive, "sessions": sessions})
+    elif status is None:
+        fail(nobody_serves(setting), Exit.NOBODY)
     else:
         say(*_tree_lines(status))
         if not alive:
@@ -96,12 +105,30 @@ def schema_command(
     from fwdperm.wire.schemas import SCHEMAS  # noqa: PLC0415 - only here
 
     made = SCHEMAS.get(name)
+    if not name:
+        fail(f"name a kind of file: {', '.join(sorted(SCHEMAS))}", Exit.USAGE)
     if made is None:
         fail(f"no schema `{shown(name)}`; there are {', '.join(sorted(SCHEMAS))}", Exit.USAGE)
     sys.stdout.write(json.dumps(made(), indent=2, sort_keys=True) + "\n")
 
 
 # -- drawing ---------------------------------------------------------------------------------------------------
+
+
+def nobody_serves(setting: Setting) -> str:
+    """Say that nobody serves, and what to do."""
+    return f"nobody serves `{setting.root}`; start `fwdperm serve`, or name another root with --root"
+
+
+def is_served(setting: Setting) -> bool:
+    """Say whether a daemon serves the root now, as far as its status file tells."""
+    status = _status(setting)
+    return status is not None and _is_fresh(status)
+
+
+def _camel(body: dict[str, Any]) -> dict[str, Any]:
+    """Write names as every other JSON of ours writes them."""
+    return {re.sub("_(.)", lambda found: found[1].upper(), name): value for name, value in body.items()}
 
 
 def _status(setting: Setting) -> Status | None:
@@ -118,7 +145,7 @@ def _is_fresh(status: Status) -> bool:
 def _status_lines(status: Status) -> list[str]:
     stages = ", ".join(f"{stage} {count}" for stage, count in sorted(status.by_stage.items())) or "none yet"
     lines = [
-        f"serving   {status.root}  (pid {status.pid}, news by {status.doorbell})",
+        f"serving   {status.root}  (pid {status.pid}, news by {_NEWS.get(status.doorbell, status.doorbell)})",
         f"health    {status.health}",
         f"sessions  {len(status.sessions)}",
         f"waiting   {status.waiting}",
@@ -127,7 +154,7 @@ def _status_lines(status: Status) -> list[str]:
     if status.judge:
         lines.append(f"judge     {shown(status.judge)}")
     if status.set_aside:
-        lines.append(f"set aside {status.set_aside} files that were no readable request")
+        lines.append(f"set aside {counted(status.set_aside, 'file')} without a readable request")
     lines.extend(f"problem   {shown(problem)}" for problem in status.problems)
     return lines
 
@@ -146,7 +173,7 @@ def _tree_lines(status: Status) -> list[str]:
             return
         drawn.add(name)
         session = by_id[name]
-        marks = [mark for mark in (session.agent and f"agent {shown(session.agent)}", session.state) if mark]
+        marks = [mark for mark in (_agent(session.agent), session.state) if mark]
         waits = f"{session.waiting} waiting" if session.waiting else ""
         lines.append("  ".join(part for part in (f"{indent}{shown(name)}", *marks, waits) if part))
         for child in sorted(below.get(name, ())):
@@ -157,6 +184,11 @@ def _tree_lines(status: Status) -> list[str]:
     for name in sorted(by_id):
         draw(name, "")
     return lines
+
+
+def _agent(name: str) -> str:
+    """Name the agent; nothing where a session only has the name that stands for none."""
+    return f"agent {shown(name)}" if name not in {"", NO_AGENT} else ""
 
 
 def _story(kind: str, data: dict[str, Any], *, at: int) -> list[str]:

@@ -66,6 +66,8 @@ def _where(anchor: Anchor | None) -> str:
 
 
 def _counted(past: Preview) -> str:
+    if not past.matched:
+        return "would have matched nothing that was asked so far"
     rejected = f", you rejected {past.rejected}" if past.rejected else ""
     times = "time" if past.matched == 1 else "times"
     return (

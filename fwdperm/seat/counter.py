@@ -32,7 +32,7 @@ WORD_S: Final = 2.0
 """Seconds to wait for word of a reply: twice the time between two full listings."""
 
 NOT_TAKEN: Final = ReplyOutcome(
-    outcome=Fate.NOT_TAKEN, words="nobody took the answer, so nobody is serving here; it was taken back"
+    outcome=Fate.NOT_TAKEN, words="nobody serves here, so nothing was done; start `fwdperm serve`"
 )
 NOT_SAID: Final = ReplyOutcome(
     outcome=Fate.NOT_SAID, words="the answer was taken, but not what became of it was said; `fwdperm why` knows"

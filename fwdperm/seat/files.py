@@ -19,7 +19,7 @@ from fwdperm.inbox.protocol import Code
 from fwdperm.seat.names import OUTCOMES, PROMPTS, REPLIES, SUFFIX, is_command, key_in, stem_of, stems_in
 from fwdperm.seat.queue import Accepted, AlreadyDecided, Refused, Stale, Unknown
 from fwdperm.settings import HALF_WRITTEN_S, REPLY_BYTES, UNCONSUMED_S
-from fwdperm.wire.prompt import Fate, ReplyOutcome, dump, parse_reply
+from fwdperm.wire.prompt import Fate, ReplyKind, ReplyOutcome, dump, parse_reply
 from fwdperm.wire.rule_command import parse_rule_command
 
 if TYPE_CHECKING:
@@ -242,11 +242,18 @@ class ReplyBox:
             del self._told[name]
 
 
+_DONE: Final = {
+    ReplyKind.ONCE: "approved once",
+    ReplyKind.ALWAYS: "approved, and recorded for later",
+    ReplyKind.REJECT: "rejected",
+}
+
+
 def told(outcome: Outcome) -> ReplyOutcome:
     """Put what the queue says into words for the sender of a reply."""
     match outcome:
         case Accepted(reply=reply):
-            return ReplyOutcome(outcome=Fate.ACCEPTED, words=f"accepted: {reply.reply}")
+            return ReplyOutcome(outcome=Fate.ACCEPTED, words=_DONE[reply.reply])
         case AlreadyDecided(closed=closed):
             return ReplyOutcome(outcome=Fate.ALREADY_DECIDED, words=closed.words)
         case Unknown():

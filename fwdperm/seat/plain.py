@@ -18,7 +18,7 @@ from fwdperm.seat.queue import Accepted, AlreadyDecided, Refused, Stale, Unknown
 from fwdperm.seat.render import draw, pages, summary
 from fwdperm.settings import KEYS_IGNORED_S
 from fwdperm.wire.prompt import Fate, Reply, ReplyKind, ReplyOutcome
-from fwdperm.wire.shown import shown
+from fwdperm.wire.shown import fit, shown
 
 if TYPE_CHECKING:
     import asyncio
@@ -31,6 +31,8 @@ _LOOK_AGAIN_S: Final = 1.0
 """Seconds between looks whether a terminal that another job has is ours again."""
 _TWINS: Final = 8
 """Equal questions answered together, and named: ten thousand names would push the question off the screen."""
+_ALL: Final = 1_000_000
+"""Rows of our own words: all of them."""
 _LISTED: Final = 20
 """Different waiting questions listed before the rest is only counted."""
 
@@ -142,8 +144,8 @@ class PlainPrompter:
         if self._twins:
             others = ", ".join(f"{shown(one.prompt.id)} of {shown(one.prompt.chain[-1])}" for one in self._twins)
             more = f"; {len(alike) - _TWINS} more come after these" if len(alike) > _TWINS else ""
-            self._say(f"  [the same is asked by {others}: approving once or rejecting answers each of them{more}]")
-        self._say(lines.options(question.prompt))
+            self._tell(f"  [the same is asked by {others}: approving once or rejecting answers each of them{more}]")
+        self._tell(lines.options(question.prompt))
         self._invite()
         if not self._terminal.pending:
             self._on_screen()
@@ -189,6 +191,12 @@ class PlainPrompter:
 
     def _say(self, text: str) -> None:
         self._terminal.write(text + "\n")
+
+    def _tell(self, *sentences: str) -> None:
+        """Say our own words, broken between words where the terminal is narrow."""
+        columns, _ = self._terminal.size()
+        for sentence in sentences:
+            self._say("\n".join(fit(sentence, lines=_ALL, columns=columns - 1, between_words=True).rows))
 
     def _invite(self) -> None:
         if self._asked is not None:
@@ -238,17 +246,17 @@ class PlainPrompter:
         match lines.understand(line, prompt=prompt, hidden=self._hidden if asked is not None else 0):
             case lines.Answer(kind=ReplyKind.ALWAYS, note=note) if asked is not None:
                 self._talk = always.Talk(asked.prompt, note=note)
-                self._say("\n".join(self._talk.begin()))
+                self._tell(*self._talk.begin())
             case lines.Answer(kind=kind, note=note) if asked is not None:
                 self._give(asked, Reply(reply=kind, feedback=note or None))
             case lines.Unclear(words=words):
-                self._say(words)
+                self._tell(words)
             case lines.Wish.FULL:
                 self._turn_page()
             case lines.Wish.LIST:
                 self._list()
             case lines.Wish.HELP:
-                self._say("\n".join(lines.HELP))
+                self._tell(*lines.HELP)
             case lines.Wish.NOTHING | lines.Answer():
                 pass
             case _ as never:
@@ -258,19 +266,19 @@ class PlainPrompter:
         """Go on with the talk about an *always*. It is bound to the question on screen, and ends with it."""
         match talk.hear(line):
             case always.More(lines=words):
-                self._say("\n".join(words))
+                self._tell(*words)
             case always.Look(reply=reply):
                 seen = self._on_look(asked.key, asked.digest, reply)
                 is_good = seen.outcome is Fate.SHOWN
                 shown_lines = seen.lines if is_good else (seen.words,)
-                self._say("\n".join(talk.looked(lines=shown_lines, is_good=is_good)))
+                self._tell(*talk.looked(lines=shown_lines, is_good=is_good))
             case always.Save(reply=reply):
                 self._talk = None
                 self._give(asked, reply)
             case always.Left():
                 self._talk = None
                 self._say("nothing was answered")
-                self._say(lines.options(asked.prompt))
+                self._tell(lines.options(asked.prompt))
             case _ as never:
                 assert_never(never)
 
@@ -341,7 +349,7 @@ class PlainPrompter:
             case Stale():
                 self._say(f"not answered: {name} has other content now")
             case Refused(words=words):
-                self._say(words)
+                self._tell(words)
                 return False
             case _ as never:
                 assert_never(never)

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from fwdperm.places import NO_AGENT
 from fwdperm.settings import SHOWN_LINES
 from fwdperm.wire.shown import Clipped, fit, shown, suspicions
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from fwdperm.wire.prompt import Prompt, PromptJudge, PromptUnit
 
+_ROOM: Final = 60
+"""Columns that who asks for what should have beside the id in a list."""
 _NARROWEST: Final = 30
 _LABEL: Final = 9
 _FIELD_LINES: Final = 3
@@ -94,10 +97,10 @@ def draw(  # noqa: PLR0913 - as for `render`
     pen.field("what", f"{_name(prompt.surface)} in {_name(prompt.cwd) if prompt.cwd else 'an unknown folder'}")
     pen.value(prompt.values[0] if prompt.values else "", lines=SHOWN_LINES)
     _spellings(pen, prompt)
-    if prompt.message not in {"", f"{prompt.surface}: {prompt.values[0] if prompt.values else ''}"}:
+    if not f"{prompt.surface}: {prompt.values[0] if prompt.values else ''}".startswith(prompt.message):
         pen.field("claims", _quote(prompt.message))
     _units(pen, prompt)
-    pen.field("danger", _danger(prompt), style=_RED if prompt.is_grave else "")
+    pen.field("guard", _guard(prompt), style=_RED if prompt.is_grave else "")
     pen.field("why", shown(prompt.why))
     if prompt.judge is not None:
         pen.field("judge", _judge(prompt.judge))
@@ -129,11 +132,18 @@ def pages(prompt: Prompt, *, width: int, colour: bool, height: int) -> tuple[tup
 
 
 def summary(prompt: Prompt, *, width: int) -> str:
-    """Draw a question in one line, for lists. Too little to approve from."""
+    """Draw a question in one line, for lists; in two where the id leaves no room. Too little to approve from."""
     requester = _name(prompt.chain[-1]) if prompt.chain else "unknown"
     value = shown(prompt.values[0]) if prompt.values else ""
-    text = f"{shown(prompt.id)}  {requester}  {_name(prompt.surface)}  {value}"
-    row = fit(text, lines=1, columns=max(width, _NARROWEST) - 5)
+    asks = f"{requester}  {_name(prompt.surface)}  {value}"
+    columns = max(width, _NARROWEST) - 5
+    if len(prompt.id) + 2 + min(len(asks), _ROOM) > columns:
+        return f"{_one_row(shown(prompt.id), columns=columns)}\n    {_one_row(asks, columns=columns - 4)}"
+    return _one_row(f"{shown(prompt.id)}  {asks}", columns=columns)
+
+
+def _one_row(text: str, *, columns: int) -> str:
+    row = fit(text, lines=1, columns=columns)
     return row.rows[0] + (" ..." if row.is_cut else "")
 
 
@@ -164,12 +174,12 @@ class _Pen:
 
     def ours(self, text: str, *, style: str = "") -> None:
         """Write a line of our own words."""
-        for row in fit(_safe(text), lines=_EVERYTHING, columns=self.width).rows:
+        for row in fit(_safe(text), lines=_EVERYTHING, columns=self.width, between_words=True).rows:
             self._line(row, style=style)
 
-    def field(self, label: str, text: str, *, style: str = "") -> None:
+    def field(self, label: str, text: str, *, style: str = "", is_exact: bool = False) -> None:
         """Write one labelled text of our words; what it quotes has been through `shown`."""
-        clipped = self._fit(_safe(text), lines=_FIELD_LINES, margin=_LABEL + 2)
+        clipped = self._fit(_safe(text), lines=_FIELD_LINES, margin=_LABEL + 2, between_words=not is_exact)
         for number, row in enumerate(clipped.rows):
             head = f"  {label:<{_LABEL}}" if number == 0 else f"  {'':<{_LABEL}}"
             self._line(head + row, style=style)
@@ -188,8 +198,9 @@ class _Pen:
             else:
                 self.hidden += 1
 
-    def _fit(self, safe: str, *, lines: int, margin: int) -> Clipped:
-        clipped = fit(safe, lines=_EVERYTHING if self.full else lines, columns=self.width - margin)
+    def _fit(self, safe: str, *, lines: int, margin: int, between_words: bool = False) -> Clipped:
+        most = _EVERYTHING if self.full else lines
+        clipped = fit(safe, lines=most, columns=self.width - margin, between_words=between_words)
         self.hidden += clipped.hidden_lines
         return clipped
 
@@ -204,7 +215,7 @@ def _safe(text: str) -> str:
 
 def _who(prompt: Prompt) -> str:
     chain = " > ".join(_name(session) for session in prompt.chain) or "unknown"
-    return f"{chain} (agent {_name(prompt.agent)})" if prompt.agent else chain
+    return f"{chain} (agent {_name(prompt.agent)})" if prompt.agent not in {"", NO_AGENT} else chain
 
 
 def _name(text: str) -> str:
@@ -222,14 +233,14 @@ def _quote(text: str) -> str:
 
 def _spellings(pen: _Pen, prompt: Prompt) -> None:
     for spelling in pen.cut(prompt.values[1:], keep=_OTHER_SPELLINGS):
-        pen.field("also", shown(spelling))
+        pen.field("also", shown(spelling), is_exact=True)
 
 
 def _units(pen: _Pen, prompt: Prompt) -> None:
     if len(prompt.units) == 1 and prompt.units[0].text == (prompt.values[0] if prompt.values else ""):
-        return  # the value itself: its rule and class are said under `why` and `danger`
+        return  # the value itself: its rule and class are said under `why` and `guard`
     for line in pen.cut((_unit(unit) for unit in prompt.units), keep=_UNITS):
-        pen.field("part", line)
+        pen.field("unit", line)
 
 
 def _unit(unit: PromptUnit) -> str:
@@ -241,7 +252,7 @@ def _unit(unit: PromptUnit) -> str:
     return f"[{shown(found)}{rule}{origin}{danger}]{reason} {_name(unit.surface)}: {shown(unit.text)}"
 
 
-def _danger(prompt: Prompt) -> str:
+def _guard(prompt: Prompt) -> str:
     worst = [unit for unit in prompt.units if unit.danger == prompt.danger]
     reasons = [*(unit.reason for unit in worst if unit.reason), *(unit.id for unit in worst if unit.id)]
     because = f": {'; '.join(dict.fromkeys(reasons))}" if reasons else ""

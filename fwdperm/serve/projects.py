@@ -85,6 +85,10 @@ class Projects:
                 del self._indexed[next(iter(self._indexed))]
         return kept[0]
 
+    def file_of(self, cwd: str) -> Path | None:
+        """Give the file that grants for the project of a directory stand in; None outside the workspaces."""
+        return self._files.project_path(cwd) if cwd else None
+
     def objection(self, cwd: str) -> str:
         """Say why nothing can be granted for the project of a directory, and what to do; empty when it can."""
         path = self._files.project_path(cwd) if cwd else None

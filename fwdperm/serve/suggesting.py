@@ -187,7 +187,8 @@ def _problems(text: str, path: Path) -> str:
 
 def _with(text: str, row: Row, config: Path) -> str:
     """Put a rule right behind the last one in its table that asked; else at the table's head; else in a new table."""
-    entry = f'{_key(row.pattern)} = "allow"  # suggested: approved {row.times} times'
+    times = "once" if row.times == 1 else f"{row.times} times"
+    entry = f'{_key(row.pattern)} = "allow"  # suggested: approved {times}'
     lines = text.split("\n")
     layer = read_config(text, file=str(config), kind=LayerKind.USER).layer
     asking = [

@@ -161,7 +161,8 @@ class Teaching:
                 user=command.user,
             )
         )
-        return ReplyOutcome(outcome=Fate.ACCEPTED, words=f"added g{number}")
+        what = f'allow {shown(surface)} "{shown(pattern)}", at and below `{shown(session)}`'
+        return ReplyOutcome(outcome=Fate.ACCEPTED, words=f"added g{number}: {what}")
 
     def _add_to_project(self, command: RuleCommand, cwd: str) -> ReplyOutcome:
         words = self._projects.objection(cwd)
@@ -185,7 +186,7 @@ class Teaching:
                 user=command.user,
             )
         )
-        return ReplyOutcome(outcome=Fate.ACCEPTED, words="added to the project's file")
+        return ReplyOutcome(outcome=Fate.ACCEPTED, words=f"added to `{shown(str(self._projects.file_of(cwd)))}`")
 
     # -- after a commit ----------------------------------------------------------------------------------------
 

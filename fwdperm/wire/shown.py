@@ -169,13 +169,15 @@ def clip(text: str, *, lines: int, columns: int) -> Clipped:
     return fit(shown(text, multiline=True), lines=lines, columns=columns)
 
 
-def fit(safe: str, *, lines: int, columns: int) -> Clipped:
+def fit(safe: str, *, lines: int, columns: int, between_words: bool = False) -> Clipped:
     """Do what `clip` does with text that already went through `shown`.
 
     Args:
         safe: Printable text and line feeds: what `shown` gave, and words of our own around it.
         lines: As for `clip`.
         columns: As for `clip`.
+        between_words: Break rows after a blank where there is one, for prose. A text whose every character counts is
+            broken where the row ends.
 
     Returns:
         As `clip`.
@@ -185,7 +187,7 @@ def fit(safe: str, *, lines: int, columns: int) -> Clipped:
     rows: list[str] = []
     wraps: list[bool] = []
     for line in safe.split("\n"):
-        for number, row in enumerate(_wrap(line, columns=columns)):
+        for number, row in enumerate(_wrap(line, columns=columns, between_words=between_words)):
             rows.append(row)
             wraps.append(number > 0)
     if len(rows) <= lines:
@@ -193,6 +195,8 @@ def fit(safe: str, *, lines: int, columns: int) -> Clipped:
     hidden = rows[lines:]
     chars = sum(map(len, hidden))
     more = f"[{len(hidden)} more {'line' if len(hidden) == 1 else 'lines'}, {chars} characters]"
+    if len(more) > columns:
+        more = more.partition(",")[0] + "]"
     return Clipped(
         rows=(*rows[:lines], more),
         wraps=(*wraps[:lines], False),
@@ -215,8 +219,10 @@ def columns_of(char: str) -> int:
     return 2 if category[0] == "S" or unicodedata.east_asian_width(char) in "WFA" else 1
 
 
-def _wrap(line: str, *, columns: int) -> list[str]:
-    """Cut a shown line into rows at exactly the width, so that the terminal never wraps by itself."""
+def _wrap(line: str, *, columns: int, between_words: bool) -> list[str]:
+    """Cut a shown line into rows of at most the width, so that the terminal never wraps by itself. Nothing is lost."""
+    if between_words:
+        return _wrap_words(line, columns=columns)
     if line.isascii():
         return [line[at : at + columns] for at in range(0, len(line), columns)] or [""]
     rows: list[str] = []
@@ -231,6 +237,18 @@ def _wrap(line: str, *, columns: int) -> list[str]:
         taken += width
     rows.append("".join(row))
     return rows
+
+
+def _wrap_words(line: str, *, columns: int) -> list[str]:
+    """Cut after the last blank that leaves a row at least a third full, else at the width."""
+    rows: list[str] = []
+    while line:
+        row = _wrap(line[: columns + 1], columns=columns, between_words=False)[0]
+        if len(row) < len(line):
+            row = row[: row.rfind(" ", len(row) // 3) + 1] or row
+        rows.append(row)
+        line = line[len(row) :]
+    return rows or [""]
 
 
 # -- what looks like something else ----------------------------------------------------------------------------

@@ -239,3 +239,44 @@ def test_a_reader_that_leaves_ends_a_command_without_a_word(tmp_path: Path, word
     )
     os.close(writing)
     assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b"")
+
+
+@pytest.mark.parametrize(
+    "words", [("status",), ("tree",), ("list",), ("rules", "add", "--surface", "a", "--pattern", "b")]
+)
+def test_where_nobody_serves_the_next_step_is_named(run: Any, words: tuple[str, ...]) -> None:
+    done = run(*words)
+    assert done.returncode == 4
+    assert "nobody serves `" in done.stdout + done.stderr
+    assert "`fwdperm serve`" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("words", [("status",), ("tree",), ("list",), ("doctor",)])
+def test_json_is_printed_where_nobody_serves_too(run: Any, words: tuple[str, ...]) -> None:
+    assert json.loads(run(*words, "--json").stdout)["schema"].startswith("fwdperm.")
+
+
+@pytest.mark.parametrize("option", ["--stage", "--outcome", "--kind"])
+def test_a_filter_that_could_never_match_is_refused_and_the_known_ones_named(run: Any, option: str) -> None:
+    assert run("serve", "--once", "--no-prompt", "--quiet").returncode == 0
+    done = run("audit", "query", option, "nope")
+    assert done.returncode == 2
+    assert f"`{option}` has no `nope`, expected one of " in done.stderr
+    assert run("audit", "query", "--text", "nope").stderr == "no line matches\n"
+
+
+def test_a_file_of_requests_and_one_request_exclude_each_other(run: Any) -> None:
+    assert run("explain", "--file", "r.jsonl", "--surface", "bash", "--value", "ls").returncode == 2
+
+
+def test_a_session_that_can_have_no_inbox_is_a_usage_error(run: Any) -> None:
+    assert run("serve", "--once", "--session", "../x").returncode == 2
+
+
+def test_the_next_step_after_init_names_the_config_that_was_written(run: Any) -> None:
+    assert "`fwdperm serve --config 'my rules.toml'`" in run("init", "--config", "my rules.toml").stderr
+
+
+def test_numbers_agree_with_their_nouns(run: Any, tmp_path: Path) -> None:
+    config(tmp_path, '[rules.bash]\n"git *" = "allow"\n')
+    assert run("check").stderr == "1 rule, 0 errors, 0 warnings\n"

@@ -71,6 +71,7 @@ def test_a_token_is_known_by_its_own_look(token: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "answer to root/fp-1796053139965-261f8b975885720b, for tree root",
         "git status",
         "grep -rn password src/",
         "git log --author=bob",

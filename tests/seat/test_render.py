@@ -70,7 +70,9 @@ def test_whatever_a_request_says_only_our_own_lines_begin_a_line(asked: Prompt, 
         assert sum(map(columns_of, row)) <= max(width, 30) - 1 or re.search(
             r"  \[\d+ more lines?, \d+ characters\]$", row
         )
-    assert summary(asked, width=width).isprintable()
+    rows = summary(asked, width=width).split("\n")
+    assert len(rows) <= 2
+    assert all(row.isprintable() and sum(map(columns_of, row)) <= max(width, 30) - 1 for row in rows)
 
 
 @settings(max_examples=100, deadline=None)
@@ -101,7 +103,7 @@ def test_what_earned_the_danger_is_said_beside_it() -> None:
         surface="bash", text="git push", danger="dangerous", id="dangerous.sends", reason="sends data out"
     )
     text = render(prompt(danger="dangerous", units=(unit,)), width=80, colour=False, waiting=0, time_left=None)
-    assert "danger   DANGEROUS: sends data out; dangerous.sends\n" in text
+    assert "guard    DANGEROUS: sends data out; dangerous.sends\n" in text
 
 
 def test_a_quotation_cannot_end_itself() -> None:

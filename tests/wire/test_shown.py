@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fwdperm.wire.shown import clip, columns_of, shown, suspicions
+from fwdperm.wire.shown import clip, columns_of, fit, shown, suspicions
 
 _MARK = re.compile(r"\\u\{([0-9A-F]+)\}|\[([0-9]+) blanks\]|\n\[([0-9]+) empty lines\]\n")
 
@@ -117,6 +117,20 @@ def test_a_long_line_is_wrapped_and_each_continuation_known_as_one() -> None:
     assert clipped.rows == ("a" * 10, "a" * 10, "a" * 5, "b")
     assert clipped.wraps == (False, True, True, False)
     assert not clipped.is_cut
+
+
+@given(pieces, st.integers(8, 40))
+def test_words_of_ours_are_broken_between_words_and_none_is_lost(text: str, columns: int) -> None:
+    safe = shown(text)
+    rows = fit(safe, lines=1_000_000, columns=columns, between_words=True).rows
+    assert "".join(rows) == safe
+    assert all(sum(map(columns_of, row)) <= columns for row in rows)
+
+
+def test_a_word_stays_whole_where_it_can() -> None:
+    rows = fit("rule git push decides", lines=9, columns=10, between_words=True).rows
+    assert rows == ("rule git ", "push ", "decides")
+    assert fit("a" * 25, lines=9, columns=10, between_words=True).rows == ("a" * 10, "a" * 10, "a" * 5)
 
 
 @given(pieces, st.integers(1, 6), st.integers(8, 40))
