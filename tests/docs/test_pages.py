@@ -40,6 +40,43 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     assert [target for target in targets if not (page.parent / target).exists()] == []
 
 
+def test_every_page_is_linked() -> None:
+    """From the README or another page; a link to a folder leads to every page in it."""
+    linked: set[Path] = set()
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            found = (page.parent / target).resolve()
+            linked |= set(found.glob("*.md")) if found.is_dir() else {found}
+    assert [str(page.relative_to(TOP)) for page in PAGES[1:] if page.resolve() not in linked] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(TOP)))
+def test_a_line_holds_one_sentence(page: Path) -> None:
+    """So that a change shows as the sentence it changes."""
+    wrong = []
+    for number, line, following in prose(page):
+        bare = re.sub(r"`[^`]*`", "`", line)
+        if re.search(r"[a-z`)][.!?] [A-Z]", bare.replace("e.g. ", "")):
+            wrong.append(f"line {number} holds two sentences: {line}")
+        if following and not re.search(r"[.!?:;,]\W*$", line):
+            wrong.append(f"line {number} ends inside a sentence: {line}")
+    assert wrong == []
+
+
+def prose(page: Path) -> Iterator[tuple[int, str, bool]]:
+    """Give a page's lines of prose, and for each whether the same paragraph goes on."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    is_code = False
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        if text.startswith("```"):
+            is_code = not is_code
+        if is_code or not text or text.startswith(("```", "|", "#")):
+            continue
+        after = lines[number].strip() if number < len(lines) else ""
+        yield number, text, bool(after) and re.match(r"[-*|#`] |\d+\. |```|\|", after) is None
+
+
 def test_every_setting_is_mentioned() -> None:
     text = (TOP / "docs/reference/settings.md").read_text(encoding="utf-8")
     assert [name for name in SETTINGS if f"`{name}`" not in text and f"`[{name}]`" not in text] == []
