@@ -113,10 +113,11 @@ def test_equal_questions_without_number_do_not_push_the_question_off_the_screen(
     )
     prompter.refresh()
     assert len(screen.text) < 2_000
-    assert "491 more come after these" in screen.text
+    assert "491 more come after these" in " ".join(screen.text.split())
     assert [one.key[1] for one in prompter._twins] == [f"r{number}" for number in range(1, 9)]
-    assert all(f"r{number} of" in screen.text for number in range(1, 9))
-    assert "r9 of" not in screen.text
+    said = " ".join(screen.text.split())  # wherever the lines are broken
+    assert all(f"r{number} of" in said for number in range(1, 9))
+    assert "r9 of" not in said
 
 
 def _question(name: str) -> Question:
