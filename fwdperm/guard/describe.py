@@ -44,15 +44,15 @@ What a requester says about itself (a comment, a message, a claimed approval) is
 | critical | certain catastrophe | nobody; a recorded rule without wildcards stands |
 
 A command line is as bad as its worst command, and worse where commands work together.
-A line is routine only if each of its commands is, and if it is printable ASCII of at most {longest} characters, without \
-expansions, padding, functions or jobs left running in the background.
-A path counts as inside a workspace as typed, made absolute and lexically normal, and as the requester's real path where \
-it supplied one; the stricter of the two decides.
+A line is routine only if each of its commands is, and if it is printable ASCII of at most {longest} characters, \
+without expansions, padding, functions or jobs left running in the background.
+A path counts as inside a workspace as typed, made absolute and lexically normal, and as the requester's real path \
+where it supplied one; the stricter of the two decides.
 
 ## What it will not protect you from
 
-- A program on the positive list that was replaced on the machine, or a test that does harm: running the project's tests \
-runs the project's code.
+- A program on the positive list that was replaced on the machine, or a test that does harm: running the project's \
+tests runs the project's code.
   `exec_judgeable = false` takes test runners and build tools off the list.
 - A link inside the workspace that leads out, when the requester did not supply the real path.
 - Secrets in files that are not named like secrets, in tracked history that is shown whole, or in what a search for a \
