@@ -290,8 +290,12 @@ def _open(setting: Setting) -> tuple[Prompt, ...]:
 
 
 def _find(prompts: Sequence[Prompt], name: str) -> Prompt | None:
-    """Find a prompt by id, or by a beginning that only one has; end the command when several have it."""
-    exact = [prompt for prompt in prompts if prompt.id == name]
+    """Find a prompt by id, by `inbox/id`, or by a beginning that only one has; end the command when several have it.
+
+    The inbox tells two apart: whoever copies an id into another one must not keep the first from being answered.
+    """
+    exact = [prompt for prompt in prompts if f"{prompt.inbox}/{prompt.id}" == name]
+    exact = exact or [prompt for prompt in prompts if prompt.id == name]
     found = exact or [prompt for prompt in prompts if prompt.id.startswith(name)]
     if len(found) > 1:
         which = ", ".join(f"{shown(prompt.inbox)}/{shown(prompt.id)}" for prompt in found[:5])

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 import structlog
+import typer
 
 from fwdperm import client, facts
+from fwdperm.cli.answering import _find
 from fwdperm.errors import OperatorError
 from fwdperm.launch import run
 from fwdperm.recorded import RecordedSession, read_sessions, record_session, this_process
 from fwdperm.serve.logs import configure
 from fwdperm.testing import Simulation
+from fwdperm.wire.prompt import Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,3 +84,28 @@ def test_a_record_with_an_impossible_name_hides_no_other(tmp_path: Path) -> None
     text = (state / "sessions" / "build.json").read_text(encoding="utf-8")
     (state / "sessions" / "bad.json").write_text(text.replace('"build"', '".."'), encoding="utf-8")
     assert read_sessions(state) == (good,)
+
+
+def test_an_id_copied_into_another_inbox_keeps_nobody_from_answering_the_first(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The command says which there are, and takes what it said."""
+    prompts = tuple(
+        Prompt(
+            id="fp-1",
+            inbox=inbox,
+            digest=inbox,
+            chain=(inbox, "child"),
+            surface="bash",
+            values=("make",),
+            danger="ruled",
+            why="no rule",
+            created_at=1,
+            deadline_at=2,
+        )
+        for inbox in ("root", "copied")
+    )
+    with pytest.raises(typer.Exit):
+        _find(prompts, "fp-1")
+    assert "root/fp-1, copied/fp-1" in capsys.readouterr().err
+    assert _find(prompts, "root/fp-1") == prompts[0]
