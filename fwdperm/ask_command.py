@@ -37,6 +37,10 @@ Asks whoever serves the parent's inbox for one permission and waits for the answ
   --agent NAME       its agent name (default: $FWDPERM_AGENT)
   --wait TIME        how long to wait: 250ms, 30s, 5m, 1h (default: 10m)
   --root DIR         the inbox tree (default: $FWDPERM_ROOT, else the user's runtime directory)
+  --message TEXT     the asker's own words about it, shown as a claim
+  --suggest PATTERN  what "always" could record; again for more
+  --turn ID          the asker's turn: what is taught in it counts from the next one on
+  --tool NAME        the tool that is to be used, and with --tool-input its arguments as a JSON object
   --json             print one object, schema fwdperm.answer/1
   -q, -v             no words on stderr; the request's id on stderr
 
@@ -49,6 +53,7 @@ _WORDS: Final = {
     "unserved": "nobody serving",
     "withdrawn": "interrupted",
 }
+_NEXT_STEP: Final = "; start `fwdperm serve`, or name another inbox tree with --root or $FWDPERM_ROOT"
 _ONE: Final = frozenset(
     {"surface", "cwd", "parent", "session", "agent", "wait", "root", "message", "turn", "tool", "tool-input", "config"}
 )
@@ -183,7 +188,8 @@ def _tell(answer: Answer, *, flags: set[str]) -> int:
     if answer.note:
         sys.stdout.write(_shown(answer.note) + "\n")
     if answer.reason and "quiet" not in flags:
-        sys.stderr.write(f"fwdperm: {_shown(answer.reason)}\n")
+        then = _NEXT_STEP if answer.outcome == "unserved" else ""
+        sys.stderr.write(f"fwdperm: {_shown(answer.reason)}{then}\n")
     return answer.exit_code
 
 

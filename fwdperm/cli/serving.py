@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fwdperm.cli.common import Config, Exit, NoColor, Quiet, Root, Setting, Verbose, fail, tell
+from fwdperm.cli.common import Config, Exit, NoColor, Quiet, Root, Setting, Verbose, counted, fail, tell
 from fwdperm.errors import AlreadyServed, ChildError, EnvironmentFailure, OperatorError
 from fwdperm.places import ROOT_SESSION
 
@@ -90,9 +91,18 @@ def serve_command(
     except EnvironmentFailure as error:
         fail(str(error), Exit.INTERNAL)
     remark = remark_on(setting.root, setting.state, is_said=shared)
-    tell(*([remark] if remark else []), f"fwdperm serves `{setting.root}`; stop it with Ctrl-C", quiet=quiet)
+    taught = len(parts.teaching.memory.rules.rules)
+    are = "is" if taught == 1 else "are"
+    tell(
+        *([remark] if remark else []),
+        f"fwdperm serves `{setting.root}`; stop it with Ctrl-C",
+        *([f"{counted(taught, 'session rule')} {are} in force; `fwdperm rules list` shows them"] if taught else []),
+        quiet=quiet,
+    )
     if not asyncio.run(serve(parts, once=once)):
         fail("another daemon took this root over and serves it now", Exit.INTERNAL)
+    if sys.stderr.isatty():
+        tell("", "fwdperm stopped; what waits, waits for the next `fwdperm serve`", quiet=quiet)
 
 
 def run_command(
@@ -148,4 +158,11 @@ def simulate_command(
     """
     from fwdperm.testing.demonstration import demonstrate  # noqa: PLC0415 - only here
 
-    raise typer.Exit(demonstrate(by_script=no_prompt, quiet=quiet))
+    try:
+        code = demonstrate(by_script=no_prompt, quiet=quiet)
+    except KeyboardInterrupt:
+        tell("", "interrupted; nothing is left behind", quiet=quiet)
+        raise typer.Exit(Exit.INTERRUPTED) from None
+    except EnvironmentFailure as error:
+        fail(str(error), Exit.INTERNAL)
+    raise typer.Exit(code)

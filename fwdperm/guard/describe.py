@@ -106,8 +106,8 @@ def describe() -> str:
         ),
         f"Variables that make programs run other code: {_code(CODE_VARIABLES)}.\n",
         (
-            "## Sensitive to read\n\n`*` crosses slashes; letter case does not count. Touching a "
-            "critical one is rejected.\n"
+            "## Sensitive to read\n\n`*` crosses slashes; letter case does not count.\n"
+            "Touching a critical one is rejected.\n"
         ),
         _markers(READ),
         f"Not sensitive after all: {_code(PUBLIC, keep=True)}.\n",

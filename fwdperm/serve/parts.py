@@ -322,7 +322,7 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
     journal.commit()
     parts.tell_rules()
     if memory.rules.rules:
-        log.warning("rules.in_force", count=len(memory.rules.rules), hint="`fwdperm rules list` shows them")
+        log.info("rules.in_force", count=len(memory.rules.rules), hint="`fwdperm rules list` shows them")
     return parts
 
 

@@ -91,7 +91,7 @@ def demonstrate(*, by_script: bool, quiet: bool = False) -> int:
         stage.say("a daemon, a tree of four sessions, and what its children ask for:")
         children = threading.Thread(target=stage.play, name="fwdperm-play")
         if asks_person:
-            stage.say("answer on this terminal: y, y NOTE, n, n NOTE; the children wait for you")
+            stage.say("the children wait for you: answer `y` or `n`, with a note for them if you like; Ctrl-C ends it")
             code = stage.serve_here(children)
         else:
             with stage.daemon():

@@ -82,7 +82,7 @@ def test_a_question_that_nobody_serves_exits_4(root: Path) -> None:
     """With the real grace of two seconds."""
     done = ask(root, "--wait", "30s")
     assert (done.returncode, done.stdout) == (4, "nobody serving\n")
-    assert "session `root`" in done.stderr
+    assert "session `root`; start `fwdperm serve`" in done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

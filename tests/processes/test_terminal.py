@@ -107,3 +107,20 @@ def test_ctrl_c_ends_the_daemon_in_good_order(house: House, terminal: Any) -> No
     terminal.wait()
     assert terminal.exitstatus == 0
     assert not list((house.root / "serving").iterdir())
+
+
+def test_the_end_is_said_on_a_line_of_its_own(house: House, terminal: Any) -> None:
+    house.drop("git push")
+    terminal.expect("answer .*> ")
+    terminal.sendintr()
+    terminal.expect("\r\nfwdperm stopped; what waits, waits for the next `fwdperm serve`\r\n")
+    terminal.expect(pexpect.EOF)
+
+
+def test_a_narrow_terminal_gets_whole_words(house: House, terminal: Any) -> None:
+    terminal.setwinsize(24, 40)
+    house.drop("make x")
+    terminal.expect("answer .*> ")
+    shown = terminal.before
+    assert "y approve once, a always, n reject (a \r\nnote may follow)" in shown
+    assert "\r\n           the checking words of" in shown
