@@ -6,8 +6,10 @@ A `toml` or `json` block whose first line is `# PATH` or `// PATH` is written to
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -87,6 +89,7 @@ class Reader:
             stderr=subprocess.STDOUT,
             text=True,
             bufsize=1,
+            start_new_session=True,
         )
 
     def read(self, page: Path) -> list[str]:
@@ -156,3 +159,5 @@ class Reader:
             self._shell.kill()
             self._shell.wait()
         self._shell.stdout.close()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._shell.pid, signal.SIGKILL)  # what an example left running
