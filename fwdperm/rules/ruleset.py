@@ -74,6 +74,7 @@ class _View:
         self._narrowing = [
             (place, globs) for place, globs, entry in compiled if Action.ALLOW not in {entry.action, entry.rule.action}
         ]
+        self.is_empty = not compiled
         self.every = Index((place, globs) for place, globs, _ in compiled)
         self.strict = Index(self._narrowing)
 
@@ -224,6 +225,8 @@ class Ruleset:
     def _matches(self, unit: Unit) -> Iterator[tuple[int, str]]:
         """Yield (position, spelling) of every rule that matches, latest first, each once."""
         view = self._view(unit)
+        if view.is_empty:  # most rulesets have no rule for most surfaces
+            return
         streams = [_found(view.every, text, text) for text in unit.spellings]
         streams.extend(_found(view.strict, text, text) for text in unit.strict_spellings)
         names = (*unit.spellings, *unit.strict_spellings)

@@ -44,7 +44,7 @@ def decision(number: int) -> Decided:
         agent="builder",
         surface="bash",
         values=("git status --short",),
-        cwd="/home/me/work/app",
+        cwd="/home/me/app",
         outcome=Outcome.APPROVED,
         stage=Stage.RULE,
         rule=RULE,
