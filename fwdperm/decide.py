@@ -189,9 +189,9 @@ def _recorded(weighed: Weighed) -> Decision | None:
     for finding in weighed.findings:
         if finding.speaks and finding.action is Action.DENY:
             return _by_rule(weighed, Outcome.DENIED, finding)
-    for at, danger in enumerate(weighed.dangers):
-        if danger.danger is Danger.CRITICAL and not _is_named(weighed.findings[at]):
-            return _by_guard(weighed, Outcome.DENIED, danger)
+    catastrophe = _catastrophe(weighed)
+    if catastrophe is not None:
+        return _by_guard(weighed, Outcome.DENIED, catastrophe)
     request = weighed.request
     if weighed.open or request.facts is None or request.floor:
         return None
@@ -203,9 +203,26 @@ def _recorded(weighed: Weighed) -> Decision | None:
     return _by_rule(weighed, Outcome.APPROVED, spoke[0]) if spoke else None
 
 
-def _is_named(finding: Finding) -> bool:
-    """Say whether a recorded rule without wildcards allows exactly this: the operator meant it."""
-    return finding.action is Action.ALLOW and finding.rule is not None and finding.rule.is_exact
+def _catastrophe(weighed: Weighed) -> Assessment | None:
+    """Give what is certain catastrophe and named by no recorded rule without wildcards; None when nothing is.
+
+    A whole that is critical while no unit is must be named in every unit that speaks: fails closed.
+    """
+    critical = [at for at, danger in enumerate(weighed.dangers) if danger.danger is Danger.CRITICAL]
+    for at in critical:
+        if not _is_named(weighed, at):
+            return weighed.dangers[at]
+    primary = [at for at, unit in enumerate(weighed.units) if not unit.auxiliary]
+    is_hidden = weighed.danger.danger is Danger.CRITICAL and not critical
+    return weighed.danger if is_hidden and not all(_is_named(weighed, at) for at in primary) else None
+
+
+def _is_named(weighed: Weighed, at: int) -> bool:
+    """Say whether a recorded rule without wildcards allows exactly this, or what carries it elsewhere."""
+    finding, unit = weighed.findings[at], weighed.units[at]
+    if finding.action is Action.ALLOW and finding.rule is not None and finding.rule.is_exact:
+        return True
+    return unit.remote and 0 <= unit.carrier < at and _is_named(weighed, unit.carrier)
 
 
 def _human_only(weighed: Weighed) -> str:

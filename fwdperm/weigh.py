@@ -20,7 +20,7 @@ from fwdperm.wire.decision import RuleRef, UnitEvidence
 from fwdperm.wire.request import Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from fwdperm.guard import Surroundings
     from fwdperm.rules.ruleset import Ruleset
@@ -105,12 +105,21 @@ def weigh(request: Request, standing: Standing) -> Weighed:
     found = [_found(facts, standing.chain, standing.surroundings) for facts in _texts(request)]
     return Weighed(
         request=request,
-        units=tuple(unit for one in found for unit in one.units),
+        units=tuple(_joined(found)),
         findings=tuple(finding for one in found for finding in one.findings),
         dangers=tuple(danger for one in found for danger in one.dangers),
         danger=max((one.danger for one in found), key=lambda assessment: assessment.danger.rank),
         version=standing.version,
     )
+
+
+def _joined(found: list[_Found]) -> Iterator[Unit]:
+    """Give the units of all texts; a carrier's index counts from the first of them."""
+    before = 0
+    for one in found:
+        for unit in one.units:
+            yield replace(unit, carrier=unit.carrier + before) if before and unit.carrier >= 0 else unit
+        before += len(one.units)
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,8 @@ def _line_unit(  # noqa: PLR0913, PLR0917 - what every look needs
             found = assess_text(unit.spellings[0], ground)
         if unit.opaque and found.danger.rank < Danger.DANGEROUS.rank:
             found = Assessment(Danger.DANGEROUS, "dangerous.opaque", unit.opaque, unit.spellings[:1])
-        return _capped(found) if unit.auxiliary else found
+        # a command on another machine says nothing to the rules, and is a catastrophe all the same
+        return _capped(found) if unit.auxiliary and not unit.remote else found
     return assess_unit(unit, facts, surroundings)
 
 

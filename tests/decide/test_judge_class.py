@@ -68,12 +68,18 @@ def test_routine_parts_that_are_ruled_together_need_a_rule(monkeypatch: pytest.M
     assert isinstance(after_judge(step, replace(ALLOW, rule=""), noted), AskHuman)
 
 
-@pytest.mark.parametrize("danger", [Danger.DANGEROUS, Danger.CRITICAL])
-def test_routine_parts_that_are_dangerous_together_are_for_a_person(
-    monkeypatch: pytest.MonkeyPatch, danger: Danger
-) -> None:
+def test_routine_parts_that_are_a_catastrophe_together_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is asked, and grants for every part change nothing."""
+    request = together(monkeypatch, Danger.CRITICAL)
+    for taught in (OneNote(), OneNote(is_granted=True)):
+        step = begin(request, standing(taught=taught))
+        assert isinstance(step, Decided)
+        assert not step.is_approved
+
+
+def test_routine_parts_that_are_dangerous_together_are_for_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither a judge nor grants for every part."""
-    request = together(monkeypatch, danger)
+    request = together(monkeypatch, Danger.DANGEROUS)
     assert isinstance(begin(request, standing(taught=OneNote())), AskHuman)
     assert isinstance(begin(request, standing(taught=OneNote(is_granted=True))), AskHuman)
 

@@ -117,6 +117,24 @@ def test_catastrophe_is_refused_under_yolo() -> None:
     assert decision_of(begin(request("rm -rf /"), standing(mode=Mode.YOLO))).outcome is Outcome.DENIED
 
 
+@pytest.mark.parametrize(
+    "value",
+    ["ssh web-1 'rm -rf /'", "docker exec db rm -rf /", "kubectl exec pod -- rm -rf /", "nohup ssh a 'rm -rf /'"],
+)
+@pytest.mark.parametrize("allowed", ["*", "ssh *", "docker *", "kubectl *"])
+def test_catastrophe_on_another_machine_is_refused_whatever_is_allowed(value: str, allowed: str) -> None:
+    for mode in Mode:
+        text = f'[rules.bash]\n"{allowed}" = "allow"\n"nohup *" = "allow"\n'
+        assert decision_of(begin(request(value), standing(text, mode=mode))).outcome is Outcome.DENIED
+
+
+def test_a_rule_without_wildcards_names_catastrophe_on_another_machine_too() -> None:
+    text = """[rules.bash]\n"docker exec db rm -rf /" = "allow"\n"""
+    assert decision_of(begin(request("docker exec db rm -rf /"), standing(text))).outcome is Outcome.APPROVED
+    both = "docker exec db rm -rf /; docker exec other rm -rf /"
+    assert decision_of(begin(request(both), standing(text))).outcome is Outcome.DENIED
+
+
 def test_only_a_rule_without_wildcards_allows_catastrophe() -> None:
     decision = decision_of(begin(request("shutdown -h now"), standing('[rules.bash]\n"shutdown -h now" = "allow"\n')))
     assert (decision.outcome, decision.stage) == (Outcome.APPROVED, Stage.RULE)

@@ -8,7 +8,9 @@ from guard_cases import AROUND, HOME, WORKSPACE, Case, cases, facts_of
 from fwdperm.decide import AskJudge, Decided, after_judge, begin
 from fwdperm.guard import Danger
 from fwdperm.judge.verdict import Choice, Risk, Verdict
+from fwdperm.rules.layer import Layer
 from fwdperm.rules.mode import Mode
+from fwdperm.rules.rule import Action, LayerKind, Origin, Rule
 from fwdperm.rules.ruleset import Ruleset
 from fwdperm.standing import NothingTaught, Standing
 from fwdperm.wire.decision import Outcome
@@ -74,3 +76,19 @@ def test_an_existing_rule_covers_what_is_ruled_and_never_what_is_worse() -> None
             assert case.expected not in {"dangerous", "reject"}, case
             covered.add(approved.weighed.danger.danger)
     assert Danger.RULED in covered
+
+
+@pytest.mark.parametrize("mode", [Mode.JUDGE, Mode.YOLO])
+def test_no_broad_allow_and_no_mode_lets_a_catastrophe_through(mode: Mode) -> None:
+    """Wherever in the line it hides: only a rule without wildcards could name it."""
+    everything = Rule("*", "*", Action.ALLOW, Origin(LayerKind.USER, "rules.toml", 1))
+    layer = Layer(LayerKind.USER, "rules.toml", rules=(everything,))
+    standing = Standing((Ruleset.compose([layer], home=HOME, mode=mode),), AROUND, NothingTaught())
+    let_through = []
+    for case in cases():
+        facts = facts_of(case.surface, case.value, cwd=WORKSPACE)
+        step = begin(Request("r", "d", "root", session="c", agent="a", facts=facts), standing)
+        is_denied = isinstance(step, Decided) and not step.is_approved
+        if step.weighed.danger.danger is Danger.CRITICAL and not is_denied:
+            let_through.append(case.id)
+    assert let_through == []
