@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-
-import pytest
+from typing import TYPE_CHECKING
 
 import fwdperm.decide as order
 from fwdperm.decide import AskHuman, AskJudge, Decided, after_judge, begin
@@ -16,6 +15,9 @@ from fwdperm.standing import NothingTaught, Standing, Taught
 from fwdperm.weigh import weigh
 from fwdperm.wire.decision import RuleRef
 from fwdperm.wire.request import Facts, Request
+
+if TYPE_CHECKING:
+    import pytest
 
 ALLOW = Verdict(Choice.ALLOW, Risk.LOW, "fine", rule="n1")
 
