@@ -14,6 +14,7 @@ HOUSE = Path(fwdperm.__file__).parent
 UP = [
     {"errors", "settings"},
     {"wire", "redaction"},
+    {"programs"},
     {"rules"},
     {"shell"},
     {"units"},
@@ -36,6 +37,7 @@ UP = [
 """Every room may import from rooms above it, and from its own line."""
 
 PURE = {
+    "programs.program", "programs.lookup", "programs.families", "programs.variables", "programs.compiled",
     "decide", "weigh", "standing", "explain", "errors", "settings", "memory", "shell", "units", "guard",
     "wire", "redaction",
     "rules.wildcard", "rules.index", "rules.rule", "rules.unit", "rules.ruleset", "rules.chain", "rules.settled",

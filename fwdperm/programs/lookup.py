@@ -1,0 +1,129 @@
+"""Finding a program's page by the word that somebody typed.
+
+Lives here: `lookup`, which folds a word to the one program it means. Everything that wants to know something of a
+program asks it, so that `csh`, `/bin/zsh-5.9` and `gfind` are known wherever `sh` and `find` are. Pure. Never here: what
+a page says.
+
+The book is a module of plain text; a page becomes a value when its program is first looked up.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from functools import cache, lru_cache
+from typing import Any, Final
+
+from fwdperm.programs.compiled import INDEX, PAGES
+from fwdperm.programs.program import Carries, Danger, Files, Option, Program, Takes, Use, Wrapping
+
+_VERSION: Final = re.compile(r"(?<=[A-Za-z+])-?\d+(?:\.\d+)*$")
+"""What distributions put behind a name: `python3.12`, `zsh-5.9`, `gcc-12`, `clang++-15`."""
+_FOLDS_CASE: Final = sys.platform in ("darwin", "win32")
+"""Where files are found whatever the case of their names, `RM` is `rm`."""
+_INDEX: Final[dict[str, Any]] = json.loads(INDEX)
+_PLACES: Final[dict[str, int]] = _INDEX["places"]
+"""Every name -> the line of its page."""
+_VERSIONED: Final = frozenset(_INDEX["versioned"])
+_PAGES: Final = PAGES.split("\n")[1:-1]
+_CACHED: Final = 4_096
+_LONGEST: Final = 64
+"""Characters of the longest name that is looked up; a longer word names no program that anybody wrote down."""
+
+
+@lru_cache(maxsize=_CACHED)
+def lookup(word: str) -> Program | None:
+    """Find the program that a word means.
+
+    Folds the directory, `.exe`, letter case where the system does, and a version behind the name of a program that
+    distributions install in several versions. The `g` that GNU's tools carry beside a system's own is a name like any.
+
+    Args:
+        word: The program as typed, after quote removal.
+
+    Returns:
+        Its page, the same for every name of the program; None for a program that the book does not know.
+    """
+    base = word.rpartition("/")[2]
+    if not base or len(base) > _LONGEST:
+        return None
+    if _FOLDS_CASE:
+        base = base.lower()
+    if base[-4:].lower() == ".exe":
+        base = base[:-4]
+    at = _PLACES.get(base, -1)
+    if at < 0:
+        at = _PLACES.get(_VERSION.sub("", base), -1)
+        if at not in _VERSIONED:
+            return None
+    return _page(at)
+
+
+def is_in_family(word: str, *families: str) -> bool:
+    """Say whether the program that a word means belongs to one of these families; False for an unknown program."""
+    found = lookup(word)
+    return found is not None and not found.families.isdisjoint(families)
+
+
+def every_program() -> tuple[Program, ...]:
+    """Give every page of the book, in order of the canonical names. Reads all of them: for pages and tests."""
+    return tuple(_page(at) for at in range(len(_PAGES)))
+
+
+@cache
+def _page(at: int) -> Program:
+    return _program(json.loads(_PAGES[at]))
+
+
+def _program(page: dict[str, Any]) -> Program:
+    return Program(
+        name=page["name"],
+        about=page.get("about", ""),
+        aliases=tuple(page.get("aliases", ())),
+        families=frozenset(page.get("families", ())),
+        use=_use(page.get("use", {})),
+        dangers=tuple(_danger(one) for one in page.get("dangers", ())),
+        deletions=tuple(_danger(one) for one in page.get("deletions", ())),
+        catastrophes=tuple(page.get("catastrophes", ())),
+        keeps={tuple(words): size for words, size in page.get("keeps", ())},
+        local=tuple(page.get("local", ())),
+        is_module=page.get("module", False),
+        runs_tools=tuple(page.get("runs_tools", ())),
+        shows_version=page.get("shows_version", False),
+        variables=tuple(page.get("variables", ())),
+    )
+
+
+def _use(page: dict[str, Any]) -> Use:
+    made = (
+        Option(tuple(spellings), Takes[takes], bool(attached), bool(accepted))
+        for spellings, takes, attached, accepted in page.get("options", ())
+    )
+    return Use(
+        words=tuple(page.get("words", ())),
+        routine=page.get("routine", ""),
+        why=page.get("why", ""),
+        operands=Takes[page.get("operands", Takes.NOTHING.name)],
+        options={spelling: option for option in made for spelling in option.spellings},
+        subs={name: use for names, sub in page.get("subs", ()) for use in [_use(sub)] for name in names},
+        needs=page.get("needs", 0),
+        choices=frozenset(page.get("choices", ())),
+        requires=frozenset(page.get("requires", ())),
+        runs_project=page.get("runs_project", False),
+        numbers=page.get("numbers", False),
+        dash_is_word=page.get("dash_is_word", False),
+        anywhere=page.get("anywhere", False),
+        wrapping=_wrapping(page["wraps"]) if "wraps" in page else None,
+        files=Files(page.get("files", Files.UNKNOWN)),
+        first=page.get("first", ""),
+    )
+
+
+def _wrapping(page: dict[str, Any]) -> Wrapping:
+    return Wrapping(**{**page, "style": Carries(page["style"]), "idle": frozenset(page.get("idle", ()))})
+
+
+def _danger(page: list[Any]) -> Danger:
+    id_, why, words, options, operands = page
+    return Danger(id_, why, tuple(frozenset(one) for one in words), frozenset(options), frozenset(operands))
