@@ -1,8 +1,8 @@
 """Finding a program's page by the word that somebody typed.
 
 Lives here: `lookup`, which folds a word to the one program it means. Everything that wants to know something of a
-program asks it, so that `csh`, `/bin/zsh-5.9` and `gfind` are known wherever `sh` and `find` are. Pure. Never here: what
-a page says.
+program asks it, so that `csh`, `/bin/zsh-5.9` and `gfind` are known wherever `sh` and `find` are. Pure.
+Never here: what a page says.
 
 The book is a module of plain text; a page becomes a value when its program is first looked up.
 """

@@ -9,7 +9,7 @@ The notations, by example:
     word = "--color= -S|--sort"             options with a value; `=` says: only in the same word (`--color=auto`)
     git-discard = ["clean", "stash drop|clear", "branch -D -d --delete", "checkout @ -- ."]
                                             subcommand words, each with its alternatives; then options, and behind `@`
-                                            operands, of which one is needed
+                                            operands, of which one is needed; `true` for the program however it is used
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import json
 import sys
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -91,7 +91,7 @@ class _ProgramPage(_UsePage):
     gnu: bool = False
     versions: bool = False
     families: list[str] = Field(default_factory=list)
-    dangers: dict[str, list[str]] = Field(default_factory=dict)
+    dangers: dict[str, list[str] | Literal[True]] = Field(default_factory=dict)
     deletions: list[str] = Field(default_factory=list)
     catastrophes: str = ""
     keeps: dict[str, list[str]] = Field(default_factory=dict)
@@ -227,7 +227,11 @@ def _program(name: str, page: _ProgramPage, reasons: dict[str, str]) -> dict[str
         aliases=_names(name, page)[1:],
         families=sorted(page.families),
         use=_use(name, page, ()),
-        dangers=[[danger, why(danger), *_condition(text)] for danger, texts in page.dangers.items() for text in texts],
+        dangers=[
+            [danger, why(danger), *_condition(text)]
+            for danger, texts in page.dangers.items()
+            for text in ([""] if texts is True else texts)
+        ],
         deletions=[["remote-delete", "", *_condition(text)] for text in page.deletions],
         catastrophes=page.catastrophes.split(),
         keeps=[[text.split(), int(size)] for size, texts in page.keeps.items() for text in texts],
