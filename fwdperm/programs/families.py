@@ -32,6 +32,8 @@ FAMILIES: Final[dict[str, str]] = {
     "script runner": "runs what a project's own file names",
     "argument runner": "runs whatever its arguments say",
     "package manager": "installs or publishes packages",
+    "environment": "shows or sets variables of the environment",
+    "text runner": "runs text or a file in the shell that is there",
     "evaluator": "a builtin of the shell whose words may hold code",
     "assigner": "a builtin of the shell that takes assignments as words",
     "builtin": "is part of the shell itself",

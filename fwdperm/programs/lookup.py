@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from typing import Any, Final
 
 from fwdperm.programs.compiled import INDEX, PAGES
-from fwdperm.programs.program import Carries, Danger, Files, Option, Program, Takes, Use, Wrapping
+from fwdperm.programs.program import Carries, Danger, Files, First, Option, Program, Takes, Use, Wrapping
 
 _VERSION: Final = re.compile(r"(?<=[A-Za-z+])-?\d+(?:\.\d+)*$")
 """What distributions put behind a name: `python3.12`, `zsh-5.9`, `gcc-12`, `clang++-15`."""
@@ -25,6 +25,8 @@ _FOLDS_CASE: Final = sys.platform in ("darwin", "win32")
 _INDEX: Final[dict[str, Any]] = json.loads(INDEX)
 _PLACES: Final[dict[str, int]] = _INDEX["places"]
 """Every name -> the line of its page."""
+_LOCAL: Final[dict[str, int]] = _INDEX["local"]
+"""Every path by which a project carries a program along -> the line of its page."""
 _VERSIONED: Final = frozenset(_INDEX["versioned"])
 _PAGES: Final = PAGES.split("\n")[1:-1]
 _CACHED: Final = 4_096
@@ -60,6 +62,12 @@ def lookup(word: str) -> Program | None:
     return _page(at)
 
 
+def lookup_local(path: str) -> Program | None:
+    """Find the program that a project carries along at a path, such as `.venv/bin/pytest`; None when it is no such path."""
+    at = _LOCAL.get(path, -1)
+    return _page(at) if at >= 0 else None
+
+
 def is_in_family(word: str, *families: str) -> bool:
     """Say whether the program that a word means belongs to one of these families; False for an unknown program."""
     found = lookup(word)
@@ -90,6 +98,7 @@ def _program(page: dict[str, Any]) -> Program:
         local=tuple(page.get("local", ())),
         is_module=page.get("module", False),
         runs_tools=tuple(page.get("runs_tools", ())),
+        mild=frozenset(page.get("mild", ())),
         shows_version=page.get("shows_version", False),
         variables=tuple(page.get("variables", ())),
     )
@@ -116,7 +125,9 @@ def _use(page: dict[str, Any]) -> Use:
         anywhere=page.get("anywhere", False),
         wrapping=_wrapping(page["wraps"]) if "wraps" in page else None,
         files=Files(page.get("files", Files.UNKNOWN)),
-        first=page.get("first", ""),
+        first=First(page.get("first", First.FILE)),
+        searches_below=page.get("searches_below", False),
+        unknown_is_text=page.get("unknown_is_text", False),
     )
 
 

@@ -25,9 +25,13 @@ class Takes(StrEnum):
     NAME = "a path in the workspace, looked at by name only"
     TREE = "a directory of the workspace that is read through"
     WRITE = "a directory or ordinary file in the workspace"
+    NEW = "a directory of the workspace that it makes"
+    GOES = "a directory of the workspace that it goes to"
     REVISION = "a revision or a readable path"
     PATTERN_THEN_READ = "a pattern, then readable paths"
     PATTERN_THEN_TREE = "a pattern, then paths that may be read through"
+    PATTERN_THEN_REVISION = "a pattern, then revisions or readable paths"
+    MAYBE_PATTERN_THEN_READ = "a pattern, or nothing; then readable paths"
     SCRIPT = "the name of a checking script"
     CHOICE = "one of these words"
     PACKAGE = "a Go package or file of the workspace"
@@ -97,6 +101,25 @@ class Files(StrEnum):
     """It takes all but the last away, and writes that."""
 
 
+class First(StrEnum):
+    """What the first plain operand of a use is, unless an option gave it."""
+
+    FILE = "file"
+    """An operand like the others."""
+    SCRIPT = "script"
+    """A file that it runs."""
+    PATTERN = "pattern"
+    """What it searches for."""
+    CODE = "code"
+    """Code in its own language."""
+    SED = "sed"
+    """A script of sed's."""
+    AWK = "awk"
+    """A program of awk's."""
+    JQ = "jq"
+    """A filter of jq's."""
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """One option in all its spellings.
@@ -122,7 +145,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Danger:
-    """A use of a program that is named in a list: by its subcommand, an option, or a word.
+    """A dangerous use of a program, named by its subcommand, an option, or a word.
 
     Attributes:
         id: Stable id for the journal, without its class.
@@ -153,6 +176,7 @@ class Wrapping:
         remote: True when it runs on another machine or in a container.
         alone: Why it cannot be known what runs when no command follows; empty when nothing runs then.
         transparent: Why an allow may look through it, in words; empty when it may not.
+        is_plain: True when it is as routine as the command it carries: it leaves nothing running and writes nothing.
         passes_input: True when the one command it runs reads its standard input.
     """
 
@@ -164,6 +188,7 @@ class Wrapping:
     remote: bool = False
     alone: str = ""
     transparent: str = ""
+    is_plain: bool = False
     passes_input: bool = False
 
 
@@ -187,7 +212,9 @@ class Use:
         anywhere: True when its options may also stand behind a subcommand of it.
         wrapping: How its words carry a command; None for a use that carries none.
         files: What it does with plain operands that name files.
-        first: What its first plain operand is where that is no file it reads: `code`, `pattern`, `script`; else empty.
+        first: What its first plain operand is: see `First`.
+        searches_below: True when it searches directories by itself, leaving ignored and hidden files alone.
+        unknown_is_text: True when a word with a dash that is no option of it is text like any other (`echo`).
     """
 
     words: tuple[str, ...] = ()
@@ -205,7 +232,9 @@ class Use:
     anywhere: bool = False
     wrapping: Wrapping | None = None
     files: Files = Files.UNKNOWN
-    first: str = ""
+    first: First = First.FILE
+    searches_below: bool = False
+    unknown_is_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +254,7 @@ class Program:
         local: Paths by which a project carries its own copy along.
         is_module: True when `python -m` runs it.
         runs_tools: First words behind which another tool of the project stands (`run` of `uv run pytest`).
+        mild: Words with which, alone, its danger is mild enough for a user's rule (`npm ci`: locked dependencies).
         shows_version: True when a lone `--version` is routine.
         variables: Variables of the environment by which it runs other code.
     """
@@ -241,5 +271,6 @@ class Program:
     local: tuple[str, ...] = ()
     is_module: bool = False
     runs_tools: tuple[str, ...] = ()
+    mild: frozenset[str] = frozenset()
     shows_version: bool = False
     variables: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from fwdperm.errors import OperatorError
 from fwdperm.programs.families import FAMILIES
-from fwdperm.programs.program import Carries, Files, Takes
+from fwdperm.programs.program import Carries, Files, First, Takes
 
 BOOK: Final = Path(__file__).parent / "book"
 """Where the pages are."""
@@ -59,6 +59,7 @@ class _WrappingPage(_Page):
     remote: bool = False
     alone: str = ""
     transparent: str = ""
+    is_plain: bool = False
     passes_input: bool = False
 
 
@@ -80,7 +81,9 @@ class _UsePage(_Page):
     anywhere: bool = False
     wraps: _WrappingPage | None = None
     files: str = "unknown"
-    first: str = ""
+    first: str = "file"
+    searches_below: bool = False
+    unknown_is_text: bool = False
 
 
 class _ProgramPage(_UsePage):
@@ -98,6 +101,7 @@ class _ProgramPage(_UsePage):
     local: str = ""
     module: bool = False
     runs_tools: str = ""
+    mild: str = ""
     shows_version: bool = False
     variables: str = ""
 
@@ -189,16 +193,18 @@ def compile_book(folder: Path = BOOK) -> str:
     variables = _checked(_VariablesPage, _tables(folder / f"{_VARIABLES}.toml"), where="", file=f"{_VARIABLES}.toml")
     places: dict[str, int] = {}
     versioned: list[int] = []
+    local: dict[str, int] = {}
     lines: list[str] = []
     for name, page in sorted(pages.items()):
         for one in _names(name, page):
             if one in places or (one != name and one in pages):
                 raise OperatorError(f"`{one}` is claimed by two pages, `{name}` among them", remedy="take it from one")
             places[one] = len(lines)
+        local |= dict.fromkeys(page.local.split(), len(lines))
         if page.versions:
             versioned.append(len(lines))
         lines.append(json.dumps(_program(name, page, reasons), ensure_ascii=False, separators=(",", ":")))
-    index = json.dumps({"places": places, "versioned": versioned}, ensure_ascii=False, separators=(",", ":"))
+    index = json.dumps({"places": places, "local": local, "versioned": versioned}, ensure_ascii=False, separators=(",", ":"))
     named = json.dumps(variables.model_dump(), ensure_ascii=False, separators=(",", ":"))
     body = "\n".join(lines)
     return f"{_HEAD}INDEX = r'''{index}'''\nVARIABLES = r'''{named}'''\nPAGES = r'''\n{body}\n'''\n"
@@ -238,6 +244,7 @@ def _program(name: str, page: _ProgramPage, reasons: dict[str, str]) -> dict[str
         local=page.local.split(),
         module=page.module,
         runs_tools=page.runs_tools.split(),
+        mild=page.mild.split(),
         shows_version=page.shows_version,
         variables=page.variables.split(),
     )
@@ -274,7 +281,9 @@ def _use(name: str, page: _UsePage, words: tuple[str, ...]) -> dict[str, Any]:
         anywhere=page.anywhere,
         wraps=_wrapping(page.wraps) if page.wraps is not None else None,
         files=Files(page.files).value if page.files != Files.UNKNOWN else None,
-        first=page.first,
+        first=First(page.first).value if page.first != First.FILE else None,
+        searches_below=page.searches_below,
+        unknown_is_text=page.unknown_is_text,
     )
 
 
