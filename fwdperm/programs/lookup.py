@@ -93,6 +93,7 @@ def _program(page: dict[str, Any]) -> Program:
         use=_use(page.get("use", {})),
         dangers=tuple(_danger(one) for one in page.get("dangers", ())),
         deletions=tuple(_danger(one) for one in page.get("deletions", ())),
+        secrets=tuple(_danger(one) for one in page.get("secrets", ())),
         catastrophes=tuple(page.get("catastrophes", ())),
         keeps={tuple(words): size for words, size in page.get("keeps", ())},
         local=tuple(page.get("local", ())),

@@ -177,6 +177,7 @@ class Wrapping:
         alone: Why it cannot be known what runs when no command follows; empty when nothing runs then.
         transparent: Why an allow may look through it, in words; empty when it may not.
         is_plain: True when it is as routine as the command it carries: it leaves nothing running and writes nothing.
+        appends: True when words that it reads later are put behind those of the command.
         passes_input: True when the one command it runs reads its standard input.
     """
 
@@ -189,6 +190,7 @@ class Wrapping:
     alone: str = ""
     transparent: str = ""
     is_plain: bool = False
+    appends: bool = False
     passes_input: bool = False
 
 
@@ -248,7 +250,8 @@ class Program:
         families: What kinds of program it is (`shell`, `sender`, `database client`, ...); see `families.py`.
         use: The program itself, with its subcommands.
         dangers: Uses that only a person may allow, in the order in which they are looked for.
-        deletions: Uses that delete something on another machine for good, with the options that leave out its question.
+        deletions: Uses that delete something elsewhere for good, with the options that leave out the question.
+        secrets: Uses that show a stored secret.
         catastrophes: Names of the guard's recognisers that look at it.
         keeps: First words of a command -> how many words a suggested rule keeps; the rest are arguments.
         local: Paths by which a project carries its own copy along.
@@ -266,6 +269,7 @@ class Program:
     use: Use = field(default_factory=Use)
     dangers: tuple[Danger, ...] = ()
     deletions: tuple[Danger, ...] = ()
+    secrets: tuple[Danger, ...] = ()
     catastrophes: tuple[str, ...] = ()
     keeps: dict[tuple[str, ...], int] = field(default_factory=dict, hash=False)
     local: tuple[str, ...] = ()

@@ -60,6 +60,7 @@ class _WrappingPage(_Page):
     alone: str = ""
     transparent: str = ""
     is_plain: bool = False
+    appends: bool = False
     passes_input: bool = False
 
 
@@ -95,7 +96,8 @@ class _ProgramPage(_UsePage):
     versions: bool = False
     families: list[str] = Field(default_factory=list)
     dangers: dict[str, list[str] | Literal[True]] = Field(default_factory=dict)
-    deletions: list[str] = Field(default_factory=list)
+    deletions: dict[str, list[str]] = Field(default_factory=dict)
+    secrets: list[str] = Field(default_factory=list)
     catastrophes: str = ""
     keeps: dict[str, list[str]] = Field(default_factory=dict)
     local: str = ""
@@ -238,7 +240,8 @@ def _program(name: str, page: _ProgramPage, reasons: dict[str, str]) -> dict[str
             for danger, texts in page.dangers.items()
             for text in ([""] if texts is True else texts)
         ],
-        deletions=[["remote-delete", "", *_condition(text)] for text in page.deletions],
+        deletions=[[kind, "", *_condition(text)] for kind, texts in page.deletions.items() for text in texts],
+        secrets=[["secrets", "", *_condition(text)] for text in page.secrets],
         catastrophes=page.catastrophes.split(),
         keeps=[[text.split(), int(size)] for size, texts in page.keeps.items() for text in texts],
         local=page.local.split(),
