@@ -1,8 +1,8 @@
 """What only a person may allow: destructive, secret-exposing, system-wide, privileged, lasting, remote, opaque.
 
 Lives here: the look-up of a command among the dangers that its program's page lists. Never here: the list (the book of
-programs), catastrophes (`critical.py`). What is missing there does not become routine: only a routine use does. The list
-keeps a user's rule from covering it.
+programs), catastrophes (`critical.py`). What is missing there does not become routine: only a routine use does that.
+The list keeps a user's rule from covering it.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def check_value(kind: Takes, word: Word, value: str, ground: Ground) -> None:  #
         # A flag whose value is optional leaves the next word to be a path.
         raise NotRoutine(f"`{value}` may be read as a sensitive path")
     match kind:
-        case Takes.TEXT:
+        case Takes.TEXT | Takes.PATTERN:
             if word.glob and value == word.text:
                 raise NotRoutine(f"`{value}` may turn into file names")
         case Takes.NUMBER:
@@ -193,7 +193,7 @@ def check_operands(program: Program, use: Use, operands: list[Word], seen: set[s
             raise NotRoutine(f"operands of `{program.name}` are not understood")
 
 
-def _check_search(program: Program, use: Use, operands: list[Word], seen: set[str], ground: Ground) -> None:  # noqa: C901 - a fixed order of looks
+def _check_search(program: Program, use: Use, operands: list[Word], seen: set[str], ground: Ground) -> None:
     pattern_given = bool(seen & {"-e", "--regexp", "--files"})
     paths = operands if pattern_given else operands[1:]
     is_optional = use.operands is Takes.MAYBE_PATTERN_THEN_READ
@@ -278,7 +278,7 @@ def _check_read(program: Program, use: Use, word: Word, seen: set[str], ground: 
 
 
 def _check_tree(text: str, ground: Ground, *, may_be_all: bool) -> None:
-    """Raise unless a directory may be read through; the whole workspace only where ignored and hidden files are left."""
+    """Raise unless a directory may be read through: the whole workspace only where hidden files are left alone."""
     path = ground.resolve(text)
     for root in ground.surroundings.workspaces:
         base = root.rstrip("/")

@@ -48,14 +48,16 @@ def routine_use(command: Command, ground: Ground) -> Use | str:
 def _held(command: Command, ground: Ground) -> Use:
     _check_plain(command, ground)
     carried_along = lookup_local(command.program)
-    program, words = carried_along or _program(command.program), command.words[1:]
+    program: Program = carried_along or _program(command.program)
+    words: Sequence[Word] = command.words[1:]
     is_local = carried_along is not None
     if (module := _module(program, words)) is not None:
         # Python looks for a module in the workspace first.
         program, words, is_local = module, words[2:], True
     elif len(words) > 1 and words[0].text in program.runs_tools:
         program, words = _tool(words[1:])
-    if [word.text for word in words] == ["--version"] and program.shows_version and not is_local | bool(command.redirects):
+    shows_version = program.shows_version and [word.text for word in words] == ["--version"]
+    if shows_version and not is_local and not command.redirects:
         return _VERSION
     use, words = _routine_use(program, words)
     _check_words(program, use, words, ground)

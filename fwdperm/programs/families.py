@@ -47,6 +47,7 @@ FAMILIES: Final[dict[str, str]] = {
     "copier": "writes what it reads to a file it names",
     "bystander": "may name this program's own files without changing them",
     "tool runner": "fetches a tool where it is missing, and runs it",
+    "edits in place": "changes the files it reads where an option says so",
     "evaluator": "a builtin of the shell whose words may hold code",
     "assigner": "a builtin of the shell that takes assignments as words",
     "builtin": "is part of the shell itself",

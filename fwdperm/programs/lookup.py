@@ -63,7 +63,7 @@ def lookup(word: str) -> Program | None:
 
 
 def lookup_local(path: str) -> Program | None:
-    """Find the program that a project carries along at a path, such as `.venv/bin/pytest`; None when it is no such path."""
+    """Find the program that a project carries along at a path such as `.venv/bin/pytest`; None for any other path."""
     at = _LOCAL.get(path, -1)
     return _page(at) if at >= 0 else None
 
@@ -72,6 +72,12 @@ def is_in_family(word: str, *families: str) -> bool:
     """Say whether the program that a word means belongs to one of these families; False for an unknown program."""
     found = lookup(word)
     return found is not None and not found.families.isdisjoint(families)
+
+
+@cache
+def names_of_family(family: str) -> tuple[str, ...]:
+    """Give every name of every program of a family, in order. Reads the whole book once: for checks of rulesets."""
+    return tuple(name for one in every_program() if family in one.families for name in (one.name, *one.aliases))
 
 
 def every_program() -> tuple[Program, ...]:
@@ -133,7 +139,8 @@ def _use(page: dict[str, Any]) -> Use:
 
 
 def _wrapping(page: dict[str, Any]) -> Wrapping:
-    return Wrapping(**{**page, "style": Carries(page["style"]), "idle": frozenset(page.get("idle", ()))})
+    sets = {name: frozenset(page.get(name, ())) for name in ("idle", "shells")}
+    return Wrapping(**{**page, **sets, "style": Carries(page["style"])})
 
 
 def _danger(page: list[Any]) -> Danger:

@@ -19,6 +19,7 @@ class Takes(StrEnum):
 
     NOTHING = "nothing"
     TEXT = "any text"
+    PATTERN = "a pattern to search for"
     NUMBER = "a number"
     WORD = "a plain word"
     READ = "a readable path in the workspace"
@@ -99,6 +100,8 @@ class Files(StrEnum):
     """It reads all but the last, and writes that."""
     MOVE = "move"
     """It takes all but the last away, and writes that."""
+    OF = "of"
+    """It reads what `if=` names, and writes what `of=` names."""
 
 
 class First(StrEnum):
@@ -173,6 +176,7 @@ class Wrapping:
         assigns: True when `NAME=value` words may stand before the command.
         digits: True when `-5` is an option.
         idle: Options with which nothing is run (`command -v`).
+        shells: Options with which, and no command, it starts a shell (`sudo -i`).
         remote: True when it runs on another machine or in a container.
         alone: Why it cannot be known what runs when no command follows; empty when nothing runs then.
         transparent: Why an allow may look through it, in words; empty when it may not.
@@ -186,6 +190,7 @@ class Wrapping:
     assigns: bool = False
     digits: bool = False
     idle: frozenset[str] = frozenset()
+    shells: frozenset[str] = frozenset()
     remote: bool = False
     alone: str = ""
     transparent: str = ""

@@ -56,6 +56,7 @@ class _WrappingPage(_Page):
     assigns: bool = False
     digits: bool = False
     idle: str = ""
+    shells: str = ""
     remote: bool = False
     alone: str = ""
     transparent: str = ""
@@ -205,11 +206,17 @@ def compile_book(folder: Path = BOOK) -> str:
         local |= dict.fromkeys(page.local.split(), len(lines))
         if page.versions:
             versioned.append(len(lines))
-        lines.append(json.dumps(_program(name, page, reasons), ensure_ascii=False, separators=(",", ":")))
-    index = json.dumps({"places": places, "local": local, "versioned": versioned}, ensure_ascii=False, separators=(",", ":"))
+        lines.append(_json(_program(name, page, reasons)))
+    index = json.dumps(
+        {"places": places, "local": local, "versioned": versioned}, ensure_ascii=False, separators=(",", ":")
+    )
     named = json.dumps(variables.model_dump(), ensure_ascii=False, separators=(",", ":"))
     body = "\n".join(lines)
     return f"{_HEAD}INDEX = r'''{index}'''\nVARIABLES = r'''{named}'''\nPAGES = r'''\n{body}\n'''\n"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _names(name: str, page: _ProgramPage) -> list[str]:
@@ -256,8 +263,9 @@ def _program(name: str, page: _ProgramPage, reasons: dict[str, str]) -> dict[str
 def _wrapping(page: _WrappingPage) -> dict[str, Any]:
     made = page.model_dump(exclude_defaults=True)
     made["style"] = Carries(page.style).value
-    if page.idle:
-        made["idle"] = page.idle.split()
+    for field in ("idle", "shells"):
+        if field in made:
+            made[field] = made[field].split()
     return made
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 STANDARD_DIRECTORIES: Final = frozenset(
-    "/bin /usr/bin /usr/local/bin /sbin /usr/sbin /usr/local/sbin /opt/homebrew/bin".split()
+    ["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin"]
 )
 """Directories that only the machine's owner writes to, whose programs are the ones meant by name."""
 
