@@ -103,7 +103,7 @@ def check_value(kind: Takes, word: Word, value: str, ground: Ground) -> None:  #
         # A flag whose value is optional leaves the next word to be a path.
         raise NotRoutine(f"`{value}` may be read as a sensitive path")
     match kind:
-        case Takes.TEXT | Takes.PATTERN:
+        case Takes.TEXT | Takes.PATTERN | Takes.PROSE:
             if word.glob and value == word.text:
                 raise NotRoutine(f"`{value}` may turn into file names")
         case Takes.NUMBER:
@@ -162,7 +162,8 @@ def check_operands(program: Program, use: Use, operands: list[Word], seen: set[s
                 _check_path(word.text, ground, glob=word.glob, look=Look.MAYBE_TREE)
         case Takes.NUMBER | Takes.WORD | Takes.BUILD:
             for word in operands:
-                if word.text.startswith("-"):
+                option = use.options.get(word.text)
+                if word.text.startswith("-") and (option is None or not option.is_accepted):
                     raise NotRoutine(f"`{word.text}` of `{program.name}` is not part of a routine use")
                 check_value(kind, word, word.text, ground)
         case Takes.READ:

@@ -32,11 +32,20 @@ class Reading(NamedTuple):
         return self.uses[-1]
 
     def option(self, spelling: str) -> Option | None:
-        """Find an option by its spelling: of the innermost use, else of an outer one that takes its own anywhere."""
+        """Find an option behind the subcommand: of the innermost use, else of an outer one that takes them anywhere."""
         found = self.use.options.get(spelling)
         if found is not None:
             return found
         return next((use.options[spelling] for use in self.uses[:-1] if use.anywhere and spelling in use.options), None)
+
+    def option_at(self, spelling: str, at: int) -> Option | None:
+        """Find the option that a word may be, wherever it stands.
+
+        Before the subcommand the program's own options come first, behind it the subcommand's; where the nearer use has
+        none, the other's counts: looking for files, one too many is better than one too few.
+        """
+        outer = next((use.options[spelling] for use in self.uses if spelling in use.options), None)
+        return (self.option(spelling) or outer) if at >= self.at else outer
 
 
 def read_use(program: Program, words: Sequence[str]) -> Reading:

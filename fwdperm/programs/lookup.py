@@ -62,6 +62,12 @@ def lookup(word: str) -> Program | None:
     return _page(at)
 
 
+def name_of(word: str) -> str:
+    """Give the canonical name of the program that a word means; the word's own last part where none is known."""
+    found = lookup(word)
+    return found.name if found is not None else word.rpartition("/")[2]
+
+
 def lookup_local(path: str) -> Program | None:
     """Find the program that a project carries along at a path such as `.venv/bin/pytest`; None for any other path."""
     at = _LOCAL.get(path, -1)

@@ -20,6 +20,7 @@ class Takes(StrEnum):
     NOTHING = "nothing"
     TEXT = "any text"
     PATTERN = "a pattern to search for"
+    PROSE = "prose, such as a message or a title"
     NUMBER = "a number"
     WORD = "a plain word"
     READ = "a readable path in the workspace"

@@ -136,7 +136,8 @@ def unwrap(words: Sequence[Word]) -> Unwrapped | None:  # noqa: C901, PLR0912 - 
         case Carries.EVAL:
             _joined(result, words[2:] if len(words) > 1 and words[1].text == "--" else words[1:], here=True)
         case Carries.SHELL:
-            _shell(result, words, is_fish=found.name == "fish")
+            read = _powershell if use.dash_is_word else _shell
+            read(result, use, words)
         case Carries.FIND:
             _find(result, words)
         case Carries.FD:
@@ -378,7 +379,8 @@ def _coded(result: Unwrapped, row: _Row, given: Sequence[Word]) -> None:
         result.reads_stdin = True
 
 
-def _shell(result: Unwrapped, words: Sequence[Word], *, is_fish: bool) -> None:  # noqa: C901, PLR0912 - one arm per kind of option
+def _shell(result: Unwrapped, use: Use, words: Sequence[Word]) -> None:  # noqa: C901, PLR0912 - one arm per kind of option
+    code = {name for name, option in use.options.items() if option.takes is Takes.SHELL}
     at, has_code, from_stdin = 1, False, False
     while at < len(words):
         text = words[at].text
@@ -388,18 +390,18 @@ def _shell(result: Unwrapped, words: Sequence[Word], *, is_fish: bool) -> None: 
         if text == "--":
             break
         if text.startswith("--"):
-            name, equals, value = text[2:].partition("=")
-            if name in ("help", "version"):
+            name, equals, value = text.partition("=")
+            if name in ("--help", "--version"):
                 return
-            if name in ("command", "init-command") and is_fish:
+            if name in code:
                 if equals:
                     _code(result, Word(value, value))
                 else:
                     has_code = True
-            elif name in ("rcfile", "init-file") and not equals:
+            elif name in ("--rcfile", "--init-file") and not equals:
                 at += 1
             continue
-        has_code = has_code or "c" in text or (is_fish and "C" in text)
+        has_code = has_code or "c" in text or any(f"-{letter}" in code for letter in text[1:])
         from_stdin = from_stdin or "s" in text
         if text[-1] in "oO":
             at += 1
@@ -414,6 +416,35 @@ def _shell(result: Unwrapped, words: Sequence[Word], *, is_fish: bool) -> None: 
         result.reads_stdin = True
     else:
         _script(result, words[at])
+
+
+def _powershell(result: Unwrapped, use: Use, words: Sequence[Word]) -> None:
+    """Read a shell whose options are whole words in any case, and whose code is all that follows.
+
+    Its language is its own, so its code is never known; rules that deny or ask look into it all the same.
+    """
+    at = 1
+    while at < len(words) and words[at].known and words[at].text.startswith("-"):
+        text = words[at].text.lower()
+        at += 1
+        if (len(text) > 1 and _COMMAND.startswith(text)) or text in ("-cwa", "-commandwithargs"):
+            result.label = f"{result.label} -Command"
+            _joined(result, words[at:])
+            result.opaque = UNKNOWN_CODE
+            return
+        if text.startswith("-e") and _ENCODED.startswith(text.replace("-ec", "-e")):
+            result.opaque = UNKNOWN_CODE
+            return
+        option = next((one for name, one in use.options.items() if name.lower() == text), None)
+        at += option is not None and option.takes is not Takes.NOTHING
+    if at < len(words):
+        _script(result, words[at])
+    else:
+        result.reads_stdin = True
+
+
+_COMMAND: Final = "-command"
+_ENCODED: Final = "-encodedcommand"
 
 
 def _script(result: Unwrapped, word: Word) -> None:

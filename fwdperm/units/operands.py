@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from fwdperm.programs.invocation import Reading
+    from fwdperm.programs.program import Option
     from fwdperm.shell.command import Command, Word
 
 
@@ -32,8 +33,10 @@ _OUTPUT: Final = re.compile(
     re.DOTALL,
 )
 """Options that name a file to write, whatever the program."""
-_TEXTS: Final = (Takes.TEXT, Takes.CODE, Takes.PATTERN)
-"""Values that are text and no path, though they may look like one."""
+_NO_PATHS: Final = (Takes.CODE, Takes.PATTERN, Takes.PROSE, Takes.OUTPUT)
+"""Values that are no path that is read, though they may look like one; files that are written are found apart."""
+_PATHS: Final = (Takes.INPUT, Takes.CHDIR, Takes.READ, Takes.NAME, Takes.TREE, Takes.WRITE)
+"""Values that are a path, which is read or gone to."""
 _UNKNOWN: Final = Program("")
 """The page of a program that the book does not know."""
 
@@ -95,7 +98,7 @@ def _outputs(command: Command, reading: Reading) -> Iterator[Operand]:
     words = command.words
     for at, word in enumerate(words[1:], start=1):
         found = _OUTPUT.fullmatch(word.text)
-        option = reading.option(word.text)
+        option = reading.option_at(word.text, at)
         if found and found["value"]:
             yield Operand(word, found["value"], writes=True)
         elif (found or (option is not None and option.takes is Takes.OUTPUT)) and at + 1 < len(words):
@@ -126,32 +129,34 @@ def _candidates(command: Command, reading: Reading, files: Files) -> Iterator[Op
     takes_files = files not in (Files.UNKNOWN, Files.TEXT, Files.OF) or first is not First.FILE
     has_code = first not in (First.FILE, First.SCRIPT) and not _is_code_given(words, reading)
     only_operands = False
-    skip = False
-    for at in range(1, len(words)):
+    at = 1
+    while at < len(words):
         word = words[at]
         text = word.text
-        if skip or (at < reading.at and reading.uses[0].files is Files.UNKNOWN and not text.startswith("-")):
-            skip = False
-            continue
+        at += 1
         if not only_operands and text.startswith("-") and len(text) > 1:
-            option = reading.option(text) or reading.uses[0].options.get(text)
-            takes = option.takes if option is not None and not option.is_attached else Takes.NOTHING
-            if text == "--":
-                only_operands = True
-            elif takes in _TEXTS and at + 1 < len(words):
-                skip = not words[at + 1].text.startswith("@")
-            elif takes is Takes.INPUT and at + 1 < len(words):
-                skip = True
-                yield Operand(words[at + 1], words[at + 1].text)
-            else:
-                yield from _in_option(word, takes_files=takes_files)
-            continue
-        if text == "" and has_code and first is First.SED:
-            continue
-        if has_code:
-            has_code = False
-            continue
-        yield from _in_word(word, takes_files=takes_files)
+            only_operands = text == "--"
+            value = words[at] if at < len(words) else None
+            found = _in_value(reading.option_at(text, at - 1), value)
+            at += found is not None
+            yield from found if found is not None else _in_option(word, takes_files=takes_files)
+        elif at <= reading.at:
+            continue  # a subcommand: every option before it is known, and so is its value
+        elif has_code:
+            has_code = text == "" and first is First.SED  # the value of `-i` on systems where it takes one
+        else:
+            yield from _in_word(word, takes_files=takes_files)
+
+
+def _in_value(option: Option | None, value: Word | None) -> list[Operand] | None:
+    """Give the paths in the value that an option takes from the next word; None where it takes none."""
+    if option is None or value is None or option.is_attached or option.takes is Takes.NOTHING:
+        return None
+    if option.takes in _PATHS:
+        return [Operand(value, value.text)]
+    if option.takes in _NO_PATHS:
+        return []
+    return None  # what may be a path or not is looked at as any word is
 
 
 def _is_code_given(words: Sequence[Word], reading: Reading) -> bool:

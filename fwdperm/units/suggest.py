@@ -113,7 +113,7 @@ def _arity(command: Command) -> int:
 
     `grep *` would be far more than anyone meant by one search.
     """
-    program = lookup(command.program)
+    program = lookup(command.program) if "/" not in command.program else None
     argv = command.argv[1:]
     keeps = program.keeps if program is not None else {}
     for size in (2, 1):
