@@ -256,13 +256,13 @@ def _danger(command: Command, ground: Ground) -> Assessment | None:  # noqa: C90
         return Assessment(
             Danger.DANGEROUS, "dangerous.send-unknown", "sends out something that is not known before it runs", argv[:1]
         )
-    if "awk" in families and any(
+    if "awk program" in families and any(
         re.search(r"system\s*\(|\||getline|>|ENVIRON|@load|close\s*\(", word) for word in argv[1:]
     ):
         return Assessment(
             Danger.DANGEROUS, "dangerous.awk-code", "awk code that may run a program or write a file", argv[:1]
         )
-    if "sed" in families and any(_SED_RUNS.search(word) for word in argv[1:]):
+    if "sed script" in families and any(_SED_RUNS.search(word) for word in argv[1:]):
         return Assessment(
             Danger.DANGEROUS, "dangerous.sed-code", "sed code that may run a program or write a file", argv[:1]
         )

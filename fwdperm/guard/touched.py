@@ -141,7 +141,7 @@ def _own_operand(
             continue
         if not last and program is not None and (_copies(program) or "archiver" in families):
             continue
-        if not families.isdisjoint(("sed", "awk")) and not any(
+        if not families.isdisjoint(("sed script", "awk program")) and not any(
             word.startswith(("-i", "--in-place")) or (word[:1] == "-" and "i" in word) for word in command.argv[1:]
         ):
             continue

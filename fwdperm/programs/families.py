@@ -63,8 +63,8 @@ FAMILIES: Final[dict[str, str]] = {
     "test runner": "runs a project's tests",
     "linter": "checks sources",
     "pager": "shows text a screen at a time, and can run programs",
-    "awk": "reads text by a program of its own in its first operand",
-    "sed": "edits text by a script in its first operand",
+    "awk program": "reads text by a program of its own in its first operand",
+    "sed script": "edits text by a script in its first operand",
     "service manager": "starts and stops services",
 }
 """Every family, with what belonging to it means."""

@@ -213,11 +213,8 @@ def literal_output(line: Line, index: int, depth: int = 0) -> str | None:
             return _input(line, index, depth)
         case "base64" | "base32" | "basenc" | "openssl" if _decodes(command):
             coded = _input(line, index, depth)
-            return (
-                unbase64(coded) or None
-                if coded and name_of(command.program) != "base32" and _BASE64_LETTERS.match(coded)
-                else None
-            )
+            is_base64 = coded and name_of(command.program) != "base32" and _BASE64_LETTERS.match(coded)
+            return (unbase64(coded or "") or None) if is_base64 else None
         case "xxd" if any("r" in arg for arg in args if arg.startswith("-")):
             return _unhex(_input(line, index, depth))
         case "rev":

@@ -51,21 +51,18 @@ def told(line: str, name: str) -> tuple[object, ...]:
 
 
 def _units(made: Breakdown, name: str) -> list[tuple[object, ...]]:
-    start = re.compile(rf"{re.escape(name)}(?= |$)")
     return [
-        (
-            unit.surface,
-            unit.auxiliary,
-            bool(unit.opaque),
-            unit.aside,
-            *(start.sub("IT", one, 1) if start.match(one) else one for one in unit.spellings),
-        )
+        (unit.surface, unit.auxiliary, bool(unit.opaque), unit.aside, *(_unnamed(one, name) for one in unit.spellings))
         for unit in made.units
     ]
 
 
+def _unnamed(text: str, name: str) -> str:
+    return f"IT{text[len(name) :]}" if text == name or text.startswith(f"{name} ") else text
+
+
 def is_another_line(page: Program, name: str) -> bool:
-    """Say whether a line under this name is another line to the shell: its own builtins and `[`, which must be closed."""
+    """Say whether a line under this name is another line to the shell: its own builtins; `[`, which must be closed."""
     return name.endswith("[") or (not page.families.isdisjoint(("builtin", "reserved word")) and name != page.name)
 
 
