@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from fwdperm.serve.config import Config
     from fwdperm.serve.rulebook import Rulebook
 
 log = structlog.get_logger("fwdperm.serve")
@@ -277,7 +278,6 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
     shelf.clear()
     interfaces = Interfaces(options.state, queue=queue, asks_here=options.asks_here, has_colour=options.has_colour)
     interfaces.box.prepare()
-    config = rulebook.config
     consultant = Consultant(rulebook, sessions)
     teaching = Teaching(memory, rulebook.projects, sessions=sessions, journal=journal)
     desk = Desk(
@@ -291,7 +291,7 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
         queue=queue,
         shelf=shelf,
         clock=clock,
-        limits=Limits(config.wait_s, refuses_unattended=config.unattended is Unattended.REJECT),
+        limits=lambda: _limits(rulebook.config),
         consult=consultant.consult,
         is_attended=interfaces.is_attended,
     )
@@ -324,6 +324,10 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
     if memory.rules.rules:
         log.info("rules.in_force", count=len(memory.rules.rules), hint="`fwdperm rules list` shows them")
     return parts
+
+
+def _limits(config: Config) -> Limits:
+    return Limits(config.wait_s, refuses_unattended=config.unattended is Unattended.REJECT)
 
 
 def _make_private(path: Path, *, several_uids: bool = False, is_state: bool = False) -> None:
