@@ -64,26 +64,29 @@ class RulesetFiles:
         built_in: Sequence[Layer] = (),
     ) -> None:
         self.generation = 0
-        """Goes up whenever something that is known changed: time to decide anew on what is waiting."""
+        """Goes up whenever something in a file that is known changed: time to decide anew on what is waiting."""
         self._user = user
         self._trust = trust
         self._workspaces = [Path(os.path.normpath(workspace.absolute())) for workspace in workspaces]
         self._built_in = tuple(built_in)
+        self._unwritten = ConfigFile(Layer(LayerKind.USER, str(user or "")))
         self._loaded: dict[Path, _Loaded] = {}
         self._composed: dict[tuple[object, ...], tuple[Ruleset, tuple[Layer, ...]]] = {}
         self.reload()
 
     @property
     def config(self) -> ConfigFile:
-        """The user's configuration, as far as it can be read; its settings are the last good ones."""
+        """The user's configuration, as far as it can be read; its settings are the last good ones.
+
+        The same object until what it says is read anew.
+        """
         if self._user is None or self._user not in self._loaded:
-            return ConfigFile(Layer(LayerKind.USER, str(self._user or "")))
+            return self._unwritten
         return self._loaded[self._user].config
 
     def set_workspaces(self, workspaces: Sequence[Path]) -> None:
-        """Replace the directories inside which project files are looked for."""
+        """Replace the directories inside which project files are looked for. The caller knows that; it is no news."""
         self._workspaces = [Path(os.path.normpath(workspace.absolute())) for workspace in workspaces]
-        self.generation += 1
 
     def reload(self) -> list[Problem]:
         """Look at every known file again, and read what changed.
