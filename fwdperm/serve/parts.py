@@ -26,6 +26,7 @@ from fwdperm.seat.unattended import Unattended
 from fwdperm.serve.clock import SystemClock
 from fwdperm.serve.consult import Consultant
 from fwdperm.serve.desk import Desk, Limits
+from fwdperm.serve.in_force import HeldText, as_written
 from fwdperm.serve.interfaces import Interfaces
 from fwdperm.serve.ledger import Ledger
 from fwdperm.serve.memory import Memory
@@ -96,6 +97,7 @@ class Parts:
     desk: Desk
     heart: Heart
     status: StatusFile
+    held: HeldText
     clock: SystemClock
     started_at: int
     doorbell_mode: str = ""
@@ -139,7 +141,9 @@ class Parts:
         self.snapshot.write(memory.rules, now_ms=memory.now_ms())
 
     def tell_status(self) -> None:
-        """Write the status file."""
+        """Write the status file, and before it the text that it speaks of."""
+        files = self.rulebook.files
+        self.held.write(files.text_in_force)
         counts = self.desk.counts
         made = Status(
             root=str(self.options.root),
@@ -156,6 +160,10 @@ class Parts:
             sessions=self._session_status(),
             judge=self.consultant.status(),
             problems=self._problems(),
+            config=os.path.abspath(self.options.config),  # noqa: PTH100 - links stay as the operator wrote them
+            config_digest=self.held.digest,
+            workspace=self.options.workspace,
+            settings=as_written(self.rulebook.config, files.config),
         )
         self.status.write(made)
 
@@ -205,6 +213,7 @@ class Parts:
             self.journal.abandon()
         else:
             self.status.remove()
+            self.held.remove()
             self.shelf.clear()
             self._close_journal()
         self.transport.close()
@@ -312,6 +321,7 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
         desk=desk,
         heart=heart,
         status=StatusFile(options.state),
+        held=HeldText(options.state),
         clock=clock,
         started_at=clock.wall_ms(),
     )

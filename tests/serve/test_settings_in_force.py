@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,11 @@ from fwdperm.rules.rule import LayerKind
 from fwdperm.rules.toml_file import SETTINGS, read_config
 from fwdperm.seat.unattended import Unattended
 from fwdperm.serve.config import Config, read_settings
+from fwdperm.serve.in_force import Kind, as_written, differences, digest_of, set_by_hand
 from fwdperm.serve.logs import configure
 from fwdperm.serve.opening import open_rulebook
 from fwdperm.serve.parts import Options, build
+from fwdperm.serve.status import Status
 from fwdperm.wire.request import Facts, Request
 
 if TYPE_CHECKING:
@@ -165,6 +168,47 @@ def test_a_daemon_does_not_start_with_a_wrong_setting_whatever_is_on_record(tmp_
     places = {"root": tmp_path / "root", "state": tmp_path / "state", "config": tmp_path / "config.toml"}
     with pytest.raises(OperatorError, match=r"seat\.wait_s"):
         build(Options(**places, workspace=str(tmp_path / "work"), asks_here=False))
+
+
+# -- what is told of them --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_setting_is_told_by_its_name_with_its_value(name: str) -> None:
+    """What `status` shows lacks no setting, and shows none that was changed as if it were not."""
+    if name == "judge.enabled":
+        return  # a judge is told of when there is one
+    file = read_config(CASES[name][0], file="c.toml", kind=LayerKind.USER)
+    told = as_written(read_settings(file)[0], file)
+    assert name in told
+    assert json.loads(json.dumps(told)) == told
+    assert f"{name} = " in set_by_hand(told)
+    assert told[name] != as_written(Config(judge=JudgeSetup()), read_config("", file="c", kind=LayerKind.USER)).get(
+        name
+    )
+
+
+def test_no_setting_is_told_that_a_file_could_not_say() -> None:
+    file = read_config(CASES["agents.worker.mode"][0], file="c.toml", kind=LayerKind.USER)
+    assert set(as_written(Config(judge=JudgeSetup()), file)) == set(CASES) - {"judge.enabled"}
+
+
+def test_a_key_in_a_command_is_not_told() -> None:
+    secret = "sk-ant-" + "a1B2" * 12
+    made = Config(judge=JudgeSetup(key_env="", key_command=("echo", secret)))
+    assert secret not in json.dumps(as_written(made, read_config("", file="c", kind=LayerKind.USER)))
+
+
+@pytest.mark.parametrize("name", sorted(set(CASES) - {"judge.enabled"}))
+def test_a_daemon_that_lost_a_setting_of_the_text_it_read_is_found_out(tmp_path: Path, name: str) -> None:
+    """The very text is in force and a setting of it is not: that is told, by name."""
+    path = tmp_path / "c.toml"
+    path.write_text(CASES[name][0], encoding="utf-8")
+    lost = as_written(Config(), read_config("", file="c", kind=LayerKind.USER))
+    digest = digest_of(path.read_bytes())
+    status = Status("r", pid=1, started_at=1, updated_at=1, config=str(path), config_digest=digest, settings=lost)
+    found = {one.words.split("`")[1]: one.kind for one in differences(status)}
+    assert found[name] is Kind.SETTING
 
 
 # -- while it runs ---------------------------------------------------------------------------------------------
