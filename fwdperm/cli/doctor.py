@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -17,19 +16,21 @@ import typer
 import fwdperm
 from fwdperm.cli.agents import INSTALLED, settings_file
 from fwdperm.cli.common import AsJson, Exit, Root, Setting, emit, say
+from fwdperm.cli.telling import is_fresh
 from fwdperm.errors import FwdpermError, OperatorError
 from fwdperm.judge.retirement import retires_on
 from fwdperm.rules.rule import LayerKind
 from fwdperm.rules.toml_file import read_config
 from fwdperm.serve.config import read_settings
+from fwdperm.serve.in_force import Kind, differences, set_by_hand
 from fwdperm.serve.status import read_status
 from fwdperm.wire.shown import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_FRESH_MS: Final = 5_000
-"""Milliseconds after which a status file means that nobody serves."""
+    from fwdperm.serve.status import Status
+
 _LOG_LINES: Final = 5
 _TRIED: Final[Mapping[str, str]] = {"claude": "2.1.332", "codex": "0.171.0", "copilot": "1.0.102"}
 """Versions that this version was tried with, by an agent's program."""
@@ -40,7 +41,7 @@ class Finding:
     """One thing that was looked at.
 
     Attributes:
-        subject: `daemon`, an agent's name, `judge`, `log`.
+        subject: `daemon`, `settings`, an agent's name, `judge`, `log`.
         is_good: Whether it is as it must be; None for something that is only told.
         words: What was found, for people.
     """
@@ -60,8 +61,9 @@ def doctor_command(
     root: Root = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say whether the daemon serves and whether each agent's hooks really run.
+    """Say whether the daemon serves, under which settings, and whether each agent's hooks really run.
 
+    Where a daemon serves, settings and judge are those that it holds, whatever the file on disk says by now.
     Exit 0 when all is well, 4 when nobody serves, 3 when an agent's hooks are there and do not run, 1 when no agent
     has any.
     """
@@ -69,9 +71,11 @@ def doctor_command(
         raise typer.BadParameter(f"no agent `{agent}`, expected {', '.join(INSTALLED)}")
     setting = Setting.of(root)
     findings = [*_daemon(setting)]
+    status = _served(setting)
+    findings += _settings(status, setting) if status is not None else ()
     for name in (agent,) if agent else INSTALLED:
         findings += _agent(name, setting)
-    findings += judge_findings(setting.config)
+    findings += held_judge_findings(status) if status is not None else judge_findings(setting.config)
     findings += _log(setting)
     if as_json:
         rows = [{"subject": one.subject, "good": one.is_good, "words": one.words} for one in findings]
@@ -96,11 +100,32 @@ def _daemon(setting: Setting) -> Iterator[Finding]:
     except FwdpermError as error:
         yield Finding("daemon", is_good=False, words=str(error))
         return
-    if status is None or abs(time.time() * 1000 - status.updated_at) > _FRESH_MS:
+    if status is None or not is_fresh(status):
         yield Finding("daemon", is_good=False, words=f"nobody serves `{setting.root}`; start `fwdperm serve`")
         return
     good = status.health == "serving"
     yield Finding("daemon", is_good=good, words=f"{status.health}: `{setting.root}` (pid {status.pid})")
+
+
+def _served(setting: Setting) -> Status | None:
+    """Give what a living daemon says of itself; None without one, which `_daemon` tells."""
+    try:
+        status = read_status(setting.state)
+    except FwdpermError:
+        return None
+    return status if status is not None and is_fresh(status) else None
+
+
+def _settings(status: Status, setting: Setting) -> Iterator[Finding]:
+    """Say what is in force, and where the file on disk says something else."""
+    found = list(differences(status))
+    words = f"in force from `{status.config}`: {set_by_hand(status.settings) or 'all at their defaults'}"
+    yield Finding("settings", is_good=None if found else True, words=words)
+    for one in found:
+        yield Finding("settings", is_good=None if one.kind is Kind.UNREAD else False, words=one.words)
+    if os.path.realpath(status.config) != os.path.realpath(setting.config):
+        words = f"the daemon reads `{status.config}`, not `{setting.config}`"
+        yield Finding("settings", is_good=None, words=words)
 
 
 def _agent(name: str, setting: Setting) -> Iterator[Finding]:
@@ -193,15 +218,27 @@ def judge_findings(config: Path) -> Iterator[Finding]:
     for problem in problems:
         if "`judge" in problem.message:
             yield Finding("judge", is_good=False if problem.is_error else None, words=str(problem))
-    setup = found.judge
-    if setup is None:
-        return
-    yield Finding("judge", is_good=None, words=f"{setup.model} at {setup.base_url}; `fwdperm judge check` tries it")
-    ends = retires_on(setup.model)
+    if found.judge is not None:
+        yield from _setup(found.judge.model, base_url=found.judge.base_url, key_env=found.judge.key_env)
+
+
+def held_judge_findings(status: Status) -> Iterator[Finding]:
+    """Say the same of the judge that a daemon holds."""
+    for problem in status.problems:
+        if "`judge" in problem:
+            yield Finding("judge", is_good=False if problem.startswith("cannot") else None, words=problem)
+    held = status.settings
+    if "judge.model" in held:
+        yield from _setup(held["judge.model"], base_url=held["judge.base_url"], key_env=held["judge.key_env"])
+
+
+def _setup(model: str, *, base_url: str, key_env: str) -> Iterator[Finding]:
+    yield Finding("judge", is_good=None, words=f"{model} at {base_url}; `fwdperm judge check` tries it")
+    ends = retires_on(model)
     if ends:
-        yield Finding("judge", is_good=None, words=f"the service stops offering {setup.model} on {ends}; name another")
-    if setup.key_env and not os.environ.get(setup.key_env):
-        words = f"`{setup.key_env}` is not set here; it must be in the daemon's environment"
+        yield Finding("judge", is_good=None, words=f"the service stops offering {model} on {ends}; name another")
+    if key_env and not os.environ.get(key_env):
+        words = f"`{key_env}` is not set here; it must be in the daemon's environment"
         yield Finding("judge", is_good=None, words=words)
 
 
