@@ -108,9 +108,7 @@ class PlainPrompter:
         for timer in (self._looking, self._due):
             if timer is not None:
                 timer.cancel()
-        for number in (signal.SIGTSTP, signal.SIGCONT):
-            with contextlib.suppress(RuntimeError, ValueError):
-                self._loop.remove_signal_handler(number)
+        self._let_job_control_be()
         self._loop.remove_reader(self._terminal.fd)
         self._terminal.close()
         self._asked = None
@@ -222,10 +220,15 @@ class PlainPrompter:
             self._loop.add_signal_handler(signal.SIGTSTP, self._stop_for_now)
             self._loop.add_signal_handler(signal.SIGCONT, self._go_on)
 
+    def _let_job_control_be(self) -> None:
+        for number in (signal.SIGTSTP, signal.SIGCONT):
+            with contextlib.suppress(RuntimeError, ValueError):
+                self._loop.remove_signal_handler(number)
+
     def _stop_for_now(self) -> None:
         """Ctrl-Z: leave the terminal as it was found, and stop as any program does; where no shell waits, go on."""
         self._terminal.give_back()
-        self._loop.remove_signal_handler(signal.SIGTSTP)
+        self._let_job_control_be()
         signal.raise_signal(signal.SIGTSTP)
         self._heed_job_control()
         self._go_on()
@@ -267,8 +270,6 @@ class PlainPrompter:
         if not typed:
             self._leave()
             return
-        if self._terminal.pending:
-            self._cover()
         self._hear(self._editor.keys(typed, now=self._loop.time()))
         self._arm()
 

@@ -626,3 +626,44 @@ def test_a_prompter_in_the_background_is_not_stopped_and_asks_when_it_comes_back
         finally:
             shell.kill(signal.SIGKILL)
             shell.close(force=True)
+
+
+def test_a_prompter_stopped_with_ctrl_z_gives_the_terminal_back_and_goes_on_with_fg(tmp_path: Path) -> None:
+    """The half line typed before it is void; the shell shows what is typed to it."""
+    address = tmp_path / "driver.socket"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(address))
+        listener.listen()
+        listener.settimeout(20)
+        shell = pexpect.spawn("bash", ["--norc", "-i"], encoding="utf-8", timeout=20, env={**os.environ, "PS1": "$ "})
+        try:
+            shell.sendline(f"NO_COLOR=1 LANG=C {sys.executable} {DRIVER} {address} 0.01")
+            wire, _ = listener.accept()
+            with wire, wire.makefile("rb") as lines:
+                wire.settimeout(20)
+                assert json.loads(lines.readline()) == {"event": "attached"}
+                prompt = {"id": "r1", "inbox": "root", "digest": "d", "chain": ["root"], "surface": "bash"}
+                prompt |= {"values": ["ls"], "danger": "ruled", "why": "w", "createdAt": 1, "deadlineAt": 2}
+                wire.sendall(json.dumps({"do": "ask", **prompt}).encode() + b"\n")
+                shell.expect_exact("answer r1> ")
+                assert json.loads(lines.readline()) == {"event": "open"}
+                shell.send("oh ")
+                shell.expect_exact("oh ")
+                shell.send("\x1a")
+                shell.expect_exact("Stopped")
+                shell.sendline("stty -a; echo the shell reads: $((40+2))")
+                shell.expect_exact(" icanon")
+                shell.expect_exact("the shell reads: 42")
+                shell.sendline("fg")
+                shell.expect_exact("answer r1> ")
+                while json.loads(lines.readline()) != {"event": "open"}:
+                    pass
+                shell.sendline("yes")
+                shell.expect_exact("that was typed before r1 could be read; nothing was answered")
+                shell.sendline("n")
+                while (told := json.loads(lines.readline()))["event"] != "answer":
+                    assert told["event"] != "line"
+                assert told["reply"]["reply"] == "reject"
+        finally:
+            shell.kill(signal.SIGKILL)
+            shell.close(force=True)
