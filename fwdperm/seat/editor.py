@@ -99,7 +99,6 @@ class Sign(StrEnum):
 
     ENTER = "enter"
     LEFT = "left"
-    OPENED = "opened"
 
 
 Event: TypeAlias = Line | Void | Begun | Echo | Erased | Sign
@@ -126,6 +125,11 @@ class Editor:
         self._alone_at = -math.inf
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._unread = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether what is on screen takes answers by now."""
+        return self._is_open
 
     @property
     def due(self) -> float | None:
@@ -177,7 +181,7 @@ class Editor:
         """Take that time has passed, and that nothing else was typed until now.
 
         Returns:
-            `OPENED` when what is on screen takes answers from now on; a line that counts.
+            A line that counts, if one does now.
         """
         out: list[Event] = []
         if self._held is not None and now >= self._alone_at:
@@ -185,7 +189,6 @@ class Editor:
             self._held = None
         if not self._is_open and now >= self._standing.opens_at:
             self._is_open = True
-            out.append(Sign.OPENED)
         return out
 
     def begin_row(self) -> None:

@@ -182,9 +182,6 @@ class PlainPrompter:
         about = (asked.key, asked.digest, self._turns)
         return editor.Standing(about=about, name=shown(asked.prompt.id), opens_at=opens_at)
 
-    def _open(self) -> None:
-        """What is on screen takes answers from now on."""
-
     def _on_drained(self) -> None:
         self._on_screen()
         self.refresh()
@@ -281,7 +278,7 @@ class PlainPrompter:
         """Something else is on screen from now on. What was typed until now, read or not, was not for it.
 
         Returns:
-            Whether anything was said.
+            Whether anything was said; the question on screen is then invited to anew.
         """
         typed = self._terminal.forget_input() or b""
         now = self._loop.time()
@@ -315,8 +312,6 @@ class PlainPrompter:
         for event in self._editor.tick(now) if self.is_attached else ():
             if isinstance(event, editor.Line):
                 self._on_line(event.text)
-            elif event is editor.Sign.OPENED:
-                self._open()
         self._arm()
 
     def _hear(self, events: Iterable[editor.Event]) -> bool:
@@ -334,8 +329,8 @@ class PlainPrompter:
                     voids.append(event)
                 case editor.Sign.LEFT:
                     self._leave()
-                case editor.Line() | editor.Sign.OPENED:
-                    pass  # only time gives these; see `_on_due`
+                case editor.Line():
+                    pass  # only time gives one; see `_on_due`
                 case _ as never:
                     assert_never(never)
         if voids:
@@ -373,8 +368,8 @@ class PlainPrompter:
             return
         if asked is not None:
             words_out = math.inf if self._terminal.pending else -math.inf
-            self._turn(self._standing(asked, opens_at=words_out), why=_UNSEEN)
-        self._invite()
+            if not self._turn(self._standing(asked, opens_at=words_out), why=_UNSEEN):
+                self._invite()
 
     def _obey(self, line: str, asked: Question | None) -> None:
         if self._talk is not None and asked is not None:

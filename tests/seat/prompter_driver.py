@@ -22,9 +22,11 @@ class Watched(plain.PlainPrompter):
 
     tell: Any
 
-    def _open(self) -> None:
-        super()._open()
-        self.tell({"event": "open"})
+    def _on_due(self) -> None:
+        was_open = self._editor.is_open
+        super()._on_due()
+        if self._editor.is_open and not was_open:
+            self.tell({"event": "open"})
 
     def _on_line(self, line: str) -> None:
         super()._on_line(line)
