@@ -12,11 +12,15 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fwdperm.programs.compiled import INDEX, PAGES
 from fwdperm.programs.program import Carries, Danger, Files, First, Option, Program, Takes, Use, Wrapping
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _VERSION: Final = re.compile(r"(?<=[A-Za-z+])-?\d+(?:\.\d+)*$")
 """What distributions put behind a name: `python3.12`, `zsh-5.9`, `gcc-12`, `clang++-15`."""
@@ -128,7 +132,9 @@ def _use(page: dict[str, Any]) -> Use:
         why=page.get("why", ""),
         operands=Takes[page.get("operands", Takes.NOTHING.name)],
         options={spelling: option for option in made for spelling in option.spellings},
-        subs={name: use for names, sub in page.get("subs", ()) for use in [_use(sub)] for name in names},
+        subs=_Subs(
+            {name: at for at, (names, _) in enumerate(page.get("subs", ())) for name in names}, page.get("subs", ())
+        ),
         needs=page.get("needs", 0),
         choices=frozenset(page.get("choices", ())),
         requires=frozenset(page.get("requires", ())),
@@ -142,6 +148,30 @@ def _use(page: dict[str, Any]) -> Use:
         searches_below=page.get("searches_below", False),
         unknown_is_text=page.get("unknown_is_text", False),
     )
+
+
+class _Subs(Mapping[str, Use]):
+    """Subcommands by each of their names, each made when it is first asked for: `git` has a hundred and forty."""
+
+    __slots__ = ("_made", "_pages", "_places")
+
+    def __init__(self, places: dict[str, int], pages: Sequence[Any]) -> None:
+        self._places = places
+        self._pages = pages
+        self._made: dict[int, Use] = {}
+
+    def __getitem__(self, name: str) -> Use:
+        at = self._places[name]
+        made = self._made.get(at)
+        if made is None:
+            made = self._made[at] = _use(self._pages[at][1])
+        return made
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
 
 
 def _wrapping(page: dict[str, Any]) -> Wrapping:

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Takes(StrEnum):
@@ -230,7 +234,7 @@ class Use:
     why: str = ""
     operands: Takes = Takes.NOTHING
     options: dict[str, Option] = field(default_factory=dict, hash=False)
-    subs: dict[str, Use] = field(default_factory=dict, hash=False)
+    subs: Mapping[str, Use] = field(default_factory=dict, hash=False)
     needs: int = 0
     choices: frozenset[str] = frozenset()
     requires: frozenset[str] = frozenset()

@@ -302,9 +302,10 @@ def decodes(command: Command) -> bool:
             return any("r" in arg for arg in args if arg.startswith("-"))
         case "openssl":
             return any(arg in {"-d", "-D"} for arg in args)
-        case "gzip" | "gpg":
-            return any(arg in {"-d", "-dc", "-cd", "--decompress", "--decrypt"} for arg in args)
-        case "uudecode" | "gunzip" | "zcat" | "bzcat" | "xzcat" | "rev":
+        case "gzip" | "bzip2" | "xz" | "zstd" | "gpg":
+            unpacks = command.base.startswith("un") or "unzip" in command.base  # the same program, told by its name
+            return unpacks or any(arg in {"-d", "-dc", "-cd", "--decompress", "--decrypt"} for arg in args)
+        case "uudecode" | "zcat" | "bzcat" | "xzcat" | "rev":
             return True
         case _:
             return False
