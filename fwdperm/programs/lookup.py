@@ -132,9 +132,7 @@ def _use(page: dict[str, Any]) -> Use:
         why=page.get("why", ""),
         operands=Takes[page.get("operands", Takes.NOTHING.name)],
         options={spelling: option for option in made for spelling in option.spellings},
-        subs=_Subs(
-            {name: at for at, (names, _) in enumerate(page.get("subs", ())) for name in names}, page.get("subs", ())
-        ),
+        subs=_Subs(page.get("subs", ())),
         needs=page.get("needs", 0),
         choices=frozenset(page.get("choices", ())),
         requires=frozenset(page.get("requires", ())),
@@ -155,8 +153,8 @@ class _Subs(Mapping[str, Use]):
 
     __slots__ = ("_made", "_pages", "_places")
 
-    def __init__(self, places: dict[str, int], pages: Sequence[Any]) -> None:
-        self._places = places
+    def __init__(self, pages: Sequence[Any]) -> None:
+        self._places = {name: at for at, (names, _) in enumerate(pages) for name in names}
         self._pages = pages
         self._made: dict[int, Use] = {}
 

@@ -45,7 +45,7 @@ def test_every_name_of_a_program_means_its_page() -> None:
         ("gfind", "find"),
         ("gcc-12", "gcc"),
         ("clang++-15", "gcc"),
-        ("mkfs.ext4", "mkfs"),
+        ("mkfs.ext4", "mke2fs"),
         ("[", "test"),
         (".", "source"),
     ],

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from fwdperm.programs.program import Program
 
 AROUND = Surroundings(workspaces=("/w/proj",), home="/home/u")
+UNPACKS = frozenset({"gunzip", "bunzip2", "unxz", "lzma", "unlzma", "unzstd", "unpigz", "uncompress"})
+"""Names by which a packer is told to unpack: what comes out of it is then code that nobody saw."""
 ROWS_A_NAME = 12
 """Rows tried for each name: enough to pass through every subcommand that a corpus has rows of."""
 _FIRST = re.compile(r"[A-Za-z0-9_.+-]+(?=\s|$)")
@@ -63,7 +65,12 @@ def _unnamed(text: str, name: str) -> str:
 
 def is_another_line(page: Program, name: str) -> bool:
     """Say whether a line under this name is another line to the shell: its own builtins; `[`, which must be closed."""
-    return name.endswith("[") or (not page.families.isdisjoint(("builtin", "reserved word")) and name != page.name)
+    return (
+        name.endswith("[")
+        or name.removeprefix("g") in UNPACKS
+        or (name in UNPACKS)
+        or (not page.families.isdisjoint(("builtin", "reserved word")) and name != page.name)
+    )
 
 
 @pytest.mark.parametrize("kind", ["alias", "path", "version"])
