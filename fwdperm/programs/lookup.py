@@ -123,8 +123,9 @@ def _program(page: dict[str, Any]) -> Program:
 
 def _use(page: dict[str, Any]) -> Use:
     made = (
-        Option(tuple(spellings), Takes[takes], bool(attached), bool(accepted))
-        for spellings, takes, attached, accepted in page.get("options", ())
+        Option(tuple(word.split("|")), Takes[takes], bool(attached), bool(accepted))
+        for takes, attached, accepted, words in page.get("options", ())
+        for word in words.split()
     )
     return Use(
         words=tuple(page.get("words", ())),

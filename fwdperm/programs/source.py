@@ -272,7 +272,7 @@ def _wrapping(page: _WrappingPage) -> dict[str, Any]:
 def _use(name: str, page: _UsePage, words: tuple[str, ...]) -> dict[str, Any]:
     where = " ".join((name, *words))
     options = [*_options(where, page.options, accepted=True), *_options(where, page.others, accepted=False)]
-    spelled = [spelling for option in options for spelling in option[0]]
+    spelled = [spelling for group in options for word in group[3].split() for spelling in word.split("|")]
     twice = next((one for one in spelled if spelled.count(one) > 1), "")
     if twice:
         raise OperatorError(f"`{where}` has option `{twice}` twice", remedy="write it once, with all its spellings")
@@ -299,13 +299,15 @@ def _use(name: str, page: _UsePage, words: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _options(where: str, kinds: dict[str, str], *, accepted: bool) -> list[list[Any]]:
+    """Give options in groups that take the same: (what, whether only in the same word, whether accepted, spellings)."""
     made: list[list[Any]] = []
     for kind, text in kinds.items():
         takes = _kind(where, kind)
-        for word in text.split():
-            attached = word.startswith("-") and word.endswith("=")
-            spellings = word.removesuffix("=").split("|") if attached else word.split("|")
-            made.append([spellings, takes.name, int(attached), int(accepted)])
+        words = text.split()
+        attached = [word.removesuffix("=") for word in words if word.startswith("-") and word.endswith("=")]
+        apart = [word for word in words if not (word.startswith("-") and word.endswith("="))]
+        made += [[takes.name, 0, int(accepted), " ".join(apart)]] if apart else []
+        made += [[takes.name, 1, int(accepted), " ".join(attached)]] if attached else []
     return made
 
 
