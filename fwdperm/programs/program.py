@@ -186,6 +186,8 @@ class Wrapping:
         alone: Why it cannot be known what runs when no command follows; empty when nothing runs then.
         transparent: Why an allow may look through it, in words; empty when it may not.
         is_plain: True when it is as routine as the command it carries: it leaves nothing running and writes nothing.
+        is_runner: True when people take it and the tool it runs for one command (`npx eslint`): a rule that allows it
+            is meant for the tool, too.
         appends: True when words that it reads later are put behind those of the command.
         passes_input: True when the one command it runs reads its standard input.
     """
@@ -200,6 +202,7 @@ class Wrapping:
     alone: str = ""
     transparent: str = ""
     is_plain: bool = False
+    is_runner: bool = False
     appends: bool = False
     passes_input: bool = False
 

@@ -61,6 +61,7 @@ class _WrappingPage(_Page):
     alone: str = ""
     transparent: str = ""
     is_plain: bool = False
+    is_runner: bool = False
     appends: bool = False
     passes_input: bool = False
 

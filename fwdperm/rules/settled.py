@@ -87,6 +87,8 @@ def _cover(unit: Unit, finding: Finding, *, carrier: Finding | None) -> Finding:
     if is_unruled and consent.is_bare_star and _is_part_of_its_carrier(unit):
         return _covered(finding, consent, f"part of a command that `*` allows ({consent.origin})")
     is_unmeant = not finding.note and (finding.rule is None or _is_catch_all(finding.rule))
+    if is_unmeant and unit.consented and not unit.opaque:
+        return _covered(finding, consent, f"run by a command that `{consent.pattern}` ({consent.origin}) allows")
     if is_unmeant and unit.program and not unit.opaque and unit.program in named_words(consent):
         return _covered(finding, consent, f"`{consent.pattern}` ({consent.origin}) names `{unit.program}`")
     return finding

@@ -36,6 +36,7 @@ class Unit:
             An `ask` or `deny` rule that some of those files may match asks, a `deny` a person alone; one that covers
             all of them speaks as it stands.
         folds_case: True when its file system ignores letter case: `ask` and `deny` then match case-folded texts too.
+        consented: True when a rule that allows its carrier is meant for it, too (`eslint` behind `npx`).
         command: Index into the parsed line's commands, for the guard; -1 for none.
     """
 
@@ -53,3 +54,4 @@ class Unit:
     searched: bool = False
     folds_case: bool = False
     command: int = -1
+    consented: bool = False

@@ -73,6 +73,7 @@ class Unwrapped:
         carried: What it runs.
         opaque: Why the wrapper itself is opaque; empty when it is not.
         harmless: True when an allow may look through it.
+        is_runner: True when an allow of it is meant for what it runs, too.
         reads_stdin: True for a shell that takes its program from its standard input.
     """
 
@@ -80,6 +81,7 @@ class Unwrapped:
     carried: list[Carried] = field(default_factory=list)
     opaque: str = ""
     harmless: bool = False
+    is_runner: bool = False
     reads_stdin: bool = False
 
 
@@ -126,7 +128,7 @@ def unwrap(words: Sequence[Word]) -> Unwrapped | None:  # noqa: C901, PLR0912 - 
     if use is None or use.wrapping is None:
         return _sourced(base, words) if base in (".", "source") else None
     row = _Row(found, use, use.wrapping)
-    result = Unwrapped(" ".join((base, *use.words)))
+    result = Unwrapped(" ".join((base, *use.words)), is_runner=use.wrapping.is_runner)
     words = [words[0], *words[start:]]
     match row.wrapping.style:
         case Carries.WORDS | Carries.JOINED:

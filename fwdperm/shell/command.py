@@ -75,6 +75,7 @@ class Command:
             empty for the requester's own; `?` when it cannot be known.
         remote: True when it would run on another machine or in a container.
         opaque: Why what it runs cannot be known, in words; empty when it is known.
+        consented: True when a rule that allows its carrier is meant for it, too: a tool behind the project's runner.
         harmless: True for a wrapper that changes nothing about what the wrapped command does: an allow may look
             through it.
     """
@@ -91,6 +92,7 @@ class Command:
     remote: bool = False
     opaque: str = ""
     harmless: bool = False
+    consented: bool = False
 
     @property
     def program(self) -> str:

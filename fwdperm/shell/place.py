@@ -51,6 +51,7 @@ class Place(NamedTuple):
     mark: str = ""
     appended: bool = False
     apart: bool = False
+    consented: bool = False
 
 
 def change_directory(words: tuple[Word, ...], place: Place) -> None:

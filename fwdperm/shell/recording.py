@@ -84,13 +84,15 @@ class Recorder(ABC):
 
     def embedded(self, codes: Sequence[str], place: Place) -> None:
         """Parse code that the grammar left as text."""
-        inner = place._replace(stands=Stands.SUBSTITUTION, tail=EMPTY_TAIL, wrapped_by="")
+        inner = place._replace(stands=Stands.SUBSTITUTION, tail=EMPTY_TAIL, wrapped_by="", consented=False)
         self.later([(self.code, Carried(code=code), inner) for code in codes])
 
     def descend(self, nodes: Sequence[Node], place: Place, index: int) -> None:
         """Visit the substitutions in the words of the command at `index`."""
         steps: list[tuple[Callable[..., None], object, Place]] = []
-        inner = place._replace(carrier=index, tail=EMPTY_TAIL, wrapped_by="", mark="", appended=False)
+        inner = place._replace(
+            carrier=index, tail=EMPTY_TAIL, wrapped_by="", mark="", appended=False, consented=False
+        )
         for node in nodes:
             seen = substitutions(node, place.source)
             for found in (*seen, *unseen(node, place.source, seen, heredoc=node.type == "heredoc_body")):
@@ -159,11 +161,12 @@ class Recorder(ABC):
                 place.remote,
                 opaque,
                 wrapped is not None and wrapped.harmless and not opaque,
+                place.consented,
             )
         )
         self._follow(words, prefixes, found, place, index)
         if wrapped is not None:
-            self._carry(wrapped.carried, place, index=index, label=wrapped.label)
+            self._carry(wrapped.carried, place, index=index, label=wrapped.label, consented=wrapped.is_runner)
         if stdin:
             self._carry([Carried(code=stdin)], place, index=index, label=words[0].text, stands=Stands.HEREDOC)
         return index
@@ -203,8 +206,15 @@ class Recorder(ABC):
         if found.heredoc is not None:
             self.heredocs[index] = found.heredoc
 
-    def _carry(
-        self, carried: Sequence[Carried], place: Place, *, index: int, label: str, stands: Stands = Stands.WRAPPER
+    def _carry(  # noqa: PLR0913 - what is carried, and how
+        self,
+        carried: Sequence[Carried],
+        place: Place,
+        *,
+        index: int,
+        label: str,
+        stands: Stands = Stands.WRAPPER,
+        consented: bool = False,
     ) -> None:
         steps: list[tuple[Callable[..., None], object, Place]] = []
         for one in carried:
@@ -221,6 +231,7 @@ class Recorder(ABC):
                 tail=EMPTY_TAIL,
                 scope=place.scope if keeps and not one.cwd else Scope(cwd),
                 mark=one.mark or place.mark,
+                consented=consented and bool(one.words),
                 apart=bool(one.words) and not keeps,
                 appended=one.appended or (place.appended and bool(one.words)),
             )

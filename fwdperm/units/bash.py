@@ -115,6 +115,7 @@ class _Units:
                 remote=command.remote,
                 aside=runs_inside,
                 command=index,
+                consented=command.consented,
             )
         )
 

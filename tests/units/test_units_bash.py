@@ -211,7 +211,7 @@ def test_what_cannot_be_known_is_a_primary_opaque_unit(line: str) -> None:
         ("tee out <in", ["in"], ["out"]),
         ("dd if=/a of=/b", ["/a"], ["/b"]),
         ("tool --out=/x/y", ["/x/y"], ["/x/y"]),
-        ("gcc -I/usr/include a.c", ["/usr/include"], []),
+        ("gcc -I/usr/include a.c", ["/usr/include", "a.c"], []),
         ("curl https://x.test/a -d @f/g", ["f/g"], []),
         ("curl -d @f/g x", ["f/g"], []),
         ("tool key=/x", ["/x"], []),
