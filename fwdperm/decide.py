@@ -230,6 +230,8 @@ def _human_only(weighed: Weighed) -> str:
     for at in weighed.open:
         finding = weighed.findings[at]
         if finding.is_for_the_human:
+            if finding.may_forbid:
+                return f"a search whose files rule {ref(finding.rule)} may forbid"
             origin = finding.default.origin if finding.default else ""
             return f"rule ask {ref(finding.rule)}" if finding.rule else f"the default at {origin}"
     return ""

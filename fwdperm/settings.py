@@ -78,8 +78,19 @@ NOTE_CHARS: Final = 2_000
 """Characters in a person's note."""
 SHOWN_LINES: Final = 40
 """Lines of a value shown before the prompt says how many are hidden and offers the whole."""
-KEYS_IGNORED_S: Final = 0.25
-"""Seconds after a question appears in which input is thrown away: it was meant for something else."""
+READ_ROUTINE_S: Final = 0.4
+"""Seconds a routine or read-only question is on screen before it takes an answer. A hand that types `y` Enter twice
+takes 0.3; what was typed for the question before is not for this one."""
+READ_RULED_S: Final = 0.6
+"""The same for what a rule could cover: long enough to see that the question changed."""
+READ_GRAVE_S: Final = 1.0
+"""The same for a dangerous question: long enough to read its first line. Nobody waits longer than two."""
+LINE_ALONE_S: Final = 0.025
+"""Seconds around an Enter in which no other key may come: hands are slower than that, and pasted lines never are."""
+LINE_KEYS: Final = 4_096
+"""Keys in one typed line: a note of the longest, twice. Terminals that read line by line end there too."""
+PASTE_STALLED_S: Final = 5.0
+"""Seconds without a key after which a paste whose end never came counts as over, or no Enter would work again."""
 PATTERNS: Final = 64
 """Patterns one *always* may record: as many as a request may have values, and still readable."""
 LONGEST_GRANT_MS: Final = 365 * 24 * 3600 * 1000

@@ -43,7 +43,8 @@ PURE = {
     "rules.wildcard", "rules.index", "rules.rule", "rules.unit", "rules.ruleset", "rules.chain", "rules.settled",
     "rules.layer", "rules.mode", "rules.surface", "rules.lint", "rules.shadow", "judge.verdict", "judge.answer",
     "judge.brief", "judge.instructions", "judge.limits", "judge.setup", "judge.failures", "seat.queue",
-    "seat.render", "seat.line", "seat.names", "seat.unattended", "journal.record", "journal.filters", "serve.sessions",
+    "seat.render", "seat.line", "seat.editor", "seat.names", "seat.unattended", "journal.record", "journal.filters",
+    "serve.sessions",
     "serve.deadline", "serve.question", "serve.judge_config", "serve.briefing",
     "evaluation.cases", "evaluation.world", "evaluation.score",
 }  # fmt: skip

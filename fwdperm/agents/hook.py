@@ -157,7 +157,7 @@ class _Hook:
 
         said = self._read()
         place = self._place(said)
-        wanted = accesses(said.tool, said.tool_input)
+        wanted = accesses(said.tool, said.tool_input, cwd=said.cwd)
         notes: list[str] = []
         for number, access in enumerate(wanted):
             answer = self._ask(said, place, access, number=number)

@@ -68,6 +68,31 @@ def is_ours(command: object, agent: str) -> bool:
     )
 
 
+def is_written(command: object, agent: str, event: str, *, words: Sequence[str]) -> bool:
+    """Say whether a hook's command is, to the letter, what `put` writes for an event, with whatever root.
+
+    `is_ours` finds what looks like ours, so that it can be replaced; only this says that it is.
+
+    Args:
+        command: As it stands in the settings.
+        agent: The agent.
+        event: The event.
+        words: The words that start fwdperm.
+    """
+    if not isinstance(command, str) or event not in EVENTS[agent]:
+        return False
+    return command == hook_command(words, agent, event, root=named_root(command))
+
+
+def named_root(command: str) -> str:
+    """Give the inbox tree that a hook's command names; empty when it finds it from its environment."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return ""
+    return words[words.index("--root") + 1] if "--root" in words[:-1] else ""
+
+
 def put(agent: str, text: str, *, words: Sequence[str], root: str = "", file: str = "") -> str:
     """Give an agent's settings with our hooks in them; everything else stays as it is.
 

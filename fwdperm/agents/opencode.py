@@ -8,10 +8,13 @@ An ask lists every sub-command of a command line in `patterns`; each must be all
 
 from __future__ import annotations
 
+from posixpath import normpath
 from typing import TYPE_CHECKING, Any, Final
 
 from fwdperm.agents.event import Access, BadEvent, needed_text, text_of
+from fwdperm.agents.fields import ADDRESSES, PATHS, PLACES
 from fwdperm.agents.summary import LONGEST_TEXT, first_lines
+from fwdperm.agents.tools import accesses as tool_accesses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +25,7 @@ NAME: Final = "opencode"
 _FILES: Final = {"edit": "edit", "write": "edit", "patch": "edit", "read": "read", "list": "ls"}
 _ANY: Final = ("*", "")
 _MOST: Final = 64
+DIFFERS: Final = "what OpenCode names in one place differs from what it names in another"
 UNSEEN: Final = "OpenCode does not say what this is about"
 
 
@@ -44,21 +48,20 @@ def accesses(ask: Mapping[str, Any], *, worktree: str) -> tuple[Access, ...]:
     about: Mapping[str, Any] = metadata if isinstance(metadata, dict) else {}
     match kind:
         case "bash":
-            return (_command(patterns, about),)
+            return _commands(patterns, about)
         case "edit" | "write" | "patch" | "read" | "list":
             return _files(_FILES[kind], patterns, about, worktree=worktree)
         case "external_directory":
             return _each(kind, [one.removesuffix("/*") for one in patterns], about)
         case "webfetch" | "websearch":
-            return (_web(kind, patterns, about),)
+            return _web(kind, patterns, about)
         case "task":
             told = text_of(about, "description")[:LONGEST_TEXT]
             return tuple(Access("agent", (one,), message=told) for one in patterns) or (_unseen("agent"),)
         case "skill":
             return _each("skill", patterns, about)
         case "glob" | "grep":
-            where = text_of(about, "path") or "."
-            return (Access(kind, (where,), message=f"{kind} {', '.join(patterns)[:LONGEST_TEXT]} below {where}"),)
+            return _searched(kind, patterns, about)
         case _:
             return _each(kind, patterns, about)
 
@@ -75,6 +78,28 @@ def refusal(reason: str) -> dict[str, str]:
     return {"reply": "reject", "message": reason}
 
 
+def _searched(kind: str, patterns: list[str], about: Mapping[str, Any]) -> tuple[Access, ...]:
+    """Give what a search reads: its patterns are file names for `glob`, and texts for `grep`."""
+    said: dict[str, Any] = dict(about)
+    if kind == "glob":
+        own = said.get("pattern")
+        said["pattern"] = list(dict.fromkeys([*patterns, *([own] if isinstance(own, str) else [])]))
+    else:
+        said.setdefault("pattern", ", ".join(patterns))
+    return tool_accesses(kind, said)
+
+
+def _commands(patterns: list[str], about: Mapping[str, Any]) -> tuple[Access, ...]:
+    """Give the line in every directory that the ask names for it."""
+    whole = _command(patterns, about)
+    places = {name: about[name] for name in PLACES if about.get(name)}
+    if not places:
+        return (whole,)
+    made = tool_accesses("bash", {"command": whole.values[0], "description": whole.message, **places})
+    floor = whole.floor
+    return tuple(Access("bash", one.values, message=whole.message, floor=one.floor or floor) for one in made)
+
+
 def _command(patterns: list[str], about: Mapping[str, Any]) -> Access:
     """Give the whole line; a listed sub-command that does not stand in it is put below it, to be permitted too."""
     line = text_of(about, "command")
@@ -86,26 +111,32 @@ def _command(patterns: list[str], about: Mapping[str, Any]) -> Access:
 
 
 def _files(surface: str, patterns: list[str], about: Mapping[str, Any], *, worktree: str) -> tuple[Access, ...]:
-    path = text_of(about, "filepath") or text_of(about, "filePath")
-    paths = [path] if path.startswith("/") and len(patterns) <= 1 else [_absolute(one, worktree) for one in patterns]
+    named = [text for name in PATHS if (text := text_of(about, name).strip())]
+    listed = [_absolute(one, worktree) for one in patterns if one not in _ANY]
+    paths = list(dict.fromkeys(normpath(_absolute(one, worktree)) for one in (*named, *listed)))
     if not paths or any(one in _ANY for one in patterns):
         return (_unseen(surface),)
+    differ = named and not {normpath(_absolute(one, worktree)) for one in named} <= set(map(normpath, listed or named))
+    floor = DIFFERS if differ or (len(named) > 1 and len(paths) > len(listed)) else ""
     diff = text_of(about, "diff")
     changed = [line for line in diff.split("\n") if line[:1] in ("+", "-") and line[:3] not in ("+++", "---")]
     put = sum(line.startswith("+") for line in changed)
     told = f"-{len(changed) - put} +{put} lines\n" + first_lines("\n".join(changed)) if changed else ""
-    return tuple(Access(surface, (one,), message=f"{surface} {one}: {told}" if told else "") for one in paths)
+    said = [f"{surface} {one}: {told}" if told else "" for one in paths]
+    return tuple(Access(surface, (one,), message=text, floor=floor) for one, text in zip(paths, said, strict=True))
 
 
 def _absolute(pattern: str, worktree: str) -> str:
     return pattern if pattern.startswith("/") else f"{worktree.rstrip('/')}/{pattern}"
 
 
-def _web(kind: str, patterns: list[str], about: Mapping[str, Any]) -> Access:
-    named = text_of(about, "url" if kind == "webfetch" else "query") or next(iter(patterns), "")
-    if named in _ANY:
-        return _unseen("web")
-    return Access("web", (named if kind == "webfetch" else f"search: {named}",))
+def _web(kind: str, patterns: list[str], about: Mapping[str, Any]) -> tuple[Access, ...]:
+    names = ADDRESSES if kind == "webfetch" else ("query",)
+    found = dict.fromkeys(text for text in (*(text_of(about, name) for name in names), *patterns) if text not in _ANY)
+    if not found:
+        return (_unseen("web"),)
+    floor = DIFFERS if len(found) > 1 else ""
+    return tuple(Access("web", (one if kind == "webfetch" else f"search: {one}",), floor=floor) for one in found)
 
 
 def _each(surface: str, patterns: list[str], about: Mapping[str, Any]) -> tuple[Access, ...]:

@@ -18,6 +18,7 @@ from fwdperm.agents.summary import shortened
 from fwdperm.agents.tools import accesses
 from fwdperm.client import ask_async, new_request_id
 from fwdperm.errors import ChildError, EnvironmentFailure
+from fwdperm.facts import working_directory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,7 +81,7 @@ async def permit(  # noqa: PLR0913 - who asks, and where
     ends = time.monotonic() + wait_s
     notes: list[str] = []
     try:
-        for number, access in enumerate(accesses(tool, tool_input)):
+        for number, access in enumerate(accesses(tool, tool_input, cwd=working_directory(cwd))):
             answer = await ask_async(
                 access.surface,
                 access.values[0],

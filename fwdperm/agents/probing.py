@@ -1,7 +1,8 @@
 """Looking whether an agent's hooks really run.
 
-Lives here: starting a hook's command with an event that decides nothing, an agent's version, and what Codex says of
-its hooks. An edge: it starts processes. Never here: an agent's settings (`installing.py`), words for people.
+Lives here: starting our own hook with an event that decides nothing, an agent's version, and what Codex says of its
+hooks. An edge: it starts processes, each by its words and none by a shell. Never here: an agent's settings
+(`installing.py`), words for people, a command that was found in a file: settings are other people's text.
 
 Fails closed: a hook that does not answer in time, or not in its agent's shape, does not run.
 """
@@ -9,11 +10,14 @@ Fails closed: a hook that does not answer in time, or not in its agent's shape, 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from fwdperm.agents.hook import PROBE
+from fwdperm.places import fast_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,11 +28,12 @@ PATIENCE_S: Final = 20.0
 _TRUSTED: Final = frozenset({"trusted", "managed"})
 
 
-def try_hook(command: str, *, env: Mapping[str, str], asks: bool) -> str:
-    """Start a hook as its agent does, with an event that only tries it.
+def try_hook(agent: str, event: str, *, env: Mapping[str, str], asks: bool) -> str:
+    """Start our hook with an event that only tries it: this interpreter and this package, whatever settings say.
 
     Args:
-        command: Its command line, for a shell.
+        agent: The agent, one of ours.
+        event: The event, one of ours.
         env: The environment.
         asks: Whether its event is answered with a decision.
 
@@ -36,9 +41,8 @@ def try_hook(command: str, *, env: Mapping[str, str], asks: bool) -> str:
         Empty when it answered as it must; else what is wrong, in words.
     """
     try:
-        done = subprocess.run(  # noqa: S602 - agents start their hooks by a shell; this is the operator's own setting
-            command,
-            shell=True,
+        done = subprocess.run(  # noqa: S603 - our own words, none of which was read from a file
+            [*fast_command(sys.executable), "hook", agent, event],
             input=json.dumps(PROBE),
             capture_output=True,
             text=True,
@@ -63,7 +67,7 @@ def try_hook(command: str, *, env: Mapping[str, str], asks: bool) -> str:
 
 def version_of(program: str, *, env: Mapping[str, str]) -> str:
     """Give the first line of `PROGRAM --version`; empty when the program is not on the path or does not say."""
-    path = shutil.which(program, path=env.get("PATH"))
+    path = _find(program, env)
     if path is None:
         return ""
     try:
@@ -81,6 +85,12 @@ def version_of(program: str, *, env: Mapping[str, str]) -> str:
     return next(iter(done.stdout.splitlines()), "").strip()[:80]
 
 
+def _find(program: str, env: Mapping[str, str]) -> str | None:
+    """Find a program on the operator's path; relative entries of it would be whatever directory this runs in."""
+    places = [place for place in env.get("PATH", os.defpath).split(os.pathsep) if place.startswith("/")]
+    return shutil.which(program, path=os.pathsep.join(places)) if places else None
+
+
 def codex_hooks(*, env: Mapping[str, str], cwd: Path) -> list[dict[str, Any]] | None:
     """Ask Codex itself which hooks it sees, with their keys, hashes and whether it trusts them.
 
@@ -91,7 +101,7 @@ def codex_hooks(*, env: Mapping[str, str], cwd: Path) -> list[dict[str, Any]] | 
     Returns:
         Its own entries; None when there is no `codex` on the path or it does not say.
     """
-    path = shutil.which("codex", path=env.get("PATH"))
+    path = _find("codex", env)
     if path is None:
         return None
     greeting = {"clientInfo": {"name": "fwdperm", "title": "fwdperm", "version": "1"}}

@@ -92,7 +92,7 @@ def install_command(
         fail(str(error), Exit.CONFIG)
     changed = _change(path, before, after, dry_run=dry_run, quiet=quiet)
     if agent == "codex" and not dry_run:
-        _trust_codex(path, quiet=quiet)
+        _trust_codex(path, root=named, quiet=quiet)
     elif changed and not dry_run:
         tell(f"`{agent}` asks fwdperm from its next start; `fwdperm doctor` says whether it does", quiet=quiet)
 
@@ -235,17 +235,23 @@ def _replace(path: Path, content: str) -> Path | None:
     return backup
 
 
-def _trust_codex(path: Path, *, quiet: bool) -> None:
-    """Write Codex's trust entries for our hooks with the hashes Codex itself gives, and check that it trusts them."""
+def _trust_codex(path: Path, *, root: str, quiet: bool) -> None:
+    """Write Codex's trust entries for our hooks with the hashes Codex itself gives, and check that it trusts them.
+
+    For what we have just written, to the letter: a project's settings may hold a command that only looks like ours.
+    """
     from fwdperm.agents import installing  # noqa: PLC0415 - only here
     from fwdperm.agents.probing import codex_hooks, is_trusted  # noqa: PLC0415 - as above
+
+    words = fast_command(sys.executable)
+    written = {installing.hook_command(words, "codex", event, root=root) for event in installing.EVENTS["codex"]}
 
     def ours() -> list[dict[str, object]]:
         listed = codex_hooks(env=os.environ, cwd=Path.cwd())
         if listed is None:
             fail("Codex skips hooks it does not trust, and no `codex` here says their hashes; trust them in its "
                  "`/hooks`, or run this again where `codex` is on the path", Exit.CONFIG)  # fmt: skip
-        return [one for one in listed if installing.is_ours(one.get("command"), "codex")]
+        return [one for one in listed if one.get("command") in written]
 
     untrusted = {str(one["key"]): str(one["currentHash"]) for one in ours() if not is_trusted(one)}
     if untrusted:

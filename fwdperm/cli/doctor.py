@@ -1,13 +1,14 @@
 """`fwdperm doctor`: whether the daemon serves, and whether each agent's hooks really run.
 
 Lives here: the command, its findings and their words. Never here: how a hook is tried (`agents/probing.py`).
+
+What stands in settings is other people's text: it is compared with what we write and shown escaped, never run.
 """
 
 from __future__ import annotations
 
 import os
-import shlex
-import time
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -17,20 +18,25 @@ import typer
 import fwdperm
 from fwdperm.cli.agents import INSTALLED, settings_file
 from fwdperm.cli.common import AsJson, Exit, Root, Setting, emit, say
+from fwdperm.cli.telling import is_fresh
 from fwdperm.errors import FwdpermError, OperatorError
 from fwdperm.judge.retirement import retires_on
+from fwdperm.places import fast_command
 from fwdperm.rules.rule import LayerKind
 from fwdperm.rules.toml_file import read_config
 from fwdperm.serve.config import read_settings
+from fwdperm.serve.in_force import Kind, differences, set_by_hand
 from fwdperm.serve.status import read_status
 from fwdperm.wire.shown import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_FRESH_MS: Final = 5_000
-"""Milliseconds after which a status file means that nobody serves."""
+    from fwdperm.serve.status import Status
+
 _LOG_LINES: Final = 5
+_SHOWN_CHARS: Final = 400
+"""Characters of a command that are shown."""
 _TRIED: Final[Mapping[str, str]] = {"claude": "2.1.332", "codex": "0.171.0", "copilot": "1.0.102"}
 """Versions that this version was tried with, by an agent's program."""
 
@@ -40,7 +46,7 @@ class Finding:
     """One thing that was looked at.
 
     Attributes:
-        subject: `daemon`, an agent's name, `judge`, `log`.
+        subject: `daemon`, `settings`, an agent's name, `judge`, `log`.
         is_good: Whether it is as it must be; None for something that is only told.
         words: What was found, for people.
     """
@@ -60,8 +66,9 @@ def doctor_command(
     root: Root = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say whether the daemon serves and whether each agent's hooks really run.
+    """Say whether the daemon serves, under which settings, and whether each agent's hooks really run.
 
+    Where a daemon serves, settings and judge are those that it holds, whatever the file on disk says by now.
     Exit 0 when all is well, 4 when nobody serves, 3 when an agent's hooks are there and do not run, 1 when no agent
     has any.
     """
@@ -69,12 +76,14 @@ def doctor_command(
         raise typer.BadParameter(f"no agent `{agent}`, expected {', '.join(INSTALLED)}")
     setting = Setting.of(root)
     findings = [*_daemon(setting)]
+    status = _served(setting)
+    findings += _settings(status, setting) if status is not None else ()
     for name in (agent,) if agent else INSTALLED:
         findings += _agent(name, setting)
-    findings += judge_findings(setting.config)
+    findings += held_judge_findings(status) if status is not None else judge_findings(setting.config)
     findings += _log(setting)
     if as_json:
-        rows = [{"subject": one.subject, "good": one.is_good, "words": one.words} for one in findings]
+        rows = [{"subject": one.subject, "good": one.is_good, "words": shown(one.words)} for one in findings]
         emit("doctor", {"version": fwdperm.__version__, "findings": rows})
     else:
         marks = {True: "ok  ", False: "BAD ", None: "    "}
@@ -96,11 +105,32 @@ def _daemon(setting: Setting) -> Iterator[Finding]:
     except FwdpermError as error:
         yield Finding("daemon", is_good=False, words=str(error))
         return
-    if status is None or abs(time.time() * 1000 - status.updated_at) > _FRESH_MS:
+    if status is None or not is_fresh(status):
         yield Finding("daemon", is_good=False, words=f"nobody serves `{setting.root}`; start `fwdperm serve`")
         return
     good = status.health == "serving"
     yield Finding("daemon", is_good=good, words=f"{status.health}: `{setting.root}` (pid {status.pid})")
+
+
+def _served(setting: Setting) -> Status | None:
+    """Give what a living daemon says of itself; None without one, which `_daemon` tells."""
+    try:
+        status = read_status(setting.state)
+    except FwdpermError:
+        return None
+    return status if status is not None and is_fresh(status) else None
+
+
+def _settings(status: Status, setting: Setting) -> Iterator[Finding]:
+    """Say what is in force, and where the file on disk says something else."""
+    found = list(differences(status))
+    words = f"in force from `{status.config}`: {set_by_hand(status.settings) or 'all at their defaults'}"
+    yield Finding("settings", is_good=None if found else True, words=words)
+    for one in found:
+        yield Finding("settings", is_good=None if one.kind is Kind.UNREAD else False, words=one.words)
+    if os.path.realpath(status.config) != os.path.realpath(setting.config):
+        words = f"the daemon reads `{status.config}`, not `{setting.config}`"
+        yield Finding("settings", is_good=None, words=words)
 
 
 def _agent(name: str, setting: Setting) -> Iterator[Finding]:
@@ -124,6 +154,9 @@ def _hooks(name: str, setting: Setting) -> Iterator[Finding]:
 
     for project in (None, Path.cwd()):
         path = settings_file(name, env=os.environ, project=project)
+        if path.exists() and not path.is_file():
+            yield Finding(name, is_good=False, words=f"`{path}` is no file")
+            continue
         try:
             text = path.read_text(encoding="utf-8")
             hooks = installing.found(name, text, file=str(path))
@@ -145,7 +178,7 @@ def _hooks(name: str, setting: Setting) -> Iterator[Finding]:
 
 def _try(name: str, path: Path, hooks: tuple[Any, ...], setting: Setting) -> Iterator[Finding]:
     from fwdperm.agents.hook import AGENT_TIMEOUT_S, LAST_S  # noqa: PLC0415 - only here
-    from fwdperm.agents.installing import EVENTS  # noqa: PLC0415 - as above
+    from fwdperm.agents.installing import EVENTS, is_written, named_root  # noqa: PLC0415 - as above
     from fwdperm.agents.probing import try_hook  # noqa: PLC0415 - as above
 
     missing = [event for event in EVENTS[name] if event not in {hook.event for hook in hooks}]
@@ -153,36 +186,43 @@ def _try(name: str, path: Path, hooks: tuple[Any, ...], setting: Setting) -> Ite
         yield Finding(name, is_good=False, words=f"`{path}` has no hook for {event}; run `fwdperm install {name}`")
     env = {**os.environ, "FWDPERM_ROOT": str(setting.root)}
     for hook in hooks:
-        asks = EVENTS[name].get(hook.event) == AGENT_TIMEOUT_S
-        wrong = try_hook(hook.command, env=env, asks=asks)
-        named = _named_root(hook.command)
+        if not is_written(hook.command, name, hook.event, words=fast_command(sys.executable)):
+            yield Finding(name, is_good=False, words=_different(name, f"{hook.event} in `{path}`", hook.command))
+            continue
+        asks = EVENTS[name][hook.event] == AGENT_TIMEOUT_S
+        wrong = try_hook(name, hook.event, env=env, asks=asks)
+        named = named_root(hook.command)
         if not wrong and named and os.path.realpath(named) != os.path.realpath(setting.root):
             wrong = f"it asks in `{named}`, not in `{setting.root}`"
         if not wrong and asks and 0 < hook.timeout_s <= LAST_S:
             wrong = f"its timeout of {hook.timeout_s:.0f} s is shorter than the {LAST_S} s a question may take"
-        words = f"{hook.event} in `{path}` " + (f"does not run: {wrong}" if wrong else "runs")
+        words = f"{hook.event} in `{path}` " + (f"does not run: {wrong}" if wrong else "is what we write, and runs")
         yield Finding(name, is_good=not wrong, words=words)
 
 
-def _named_root(command: str) -> str:
-    """Give the inbox tree that a hook's command names; empty when it finds it from its environment."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return ""
-    return words[words.index("--root") + 1] if "--root" in words[:-1] else ""
+def _different(name: str, where: str, command: str) -> str:
+    """Say that a command is not what we write; only shown, never tried."""
+    begun = command if len(command) <= _SHOWN_CHARS else f"{command[:_SHOWN_CHARS]}... ({len(command)} characters)"
+    return f"{where} is a different command than `fwdperm install {name}` writes here, and was not tried: `{begun}`"
 
 
 def _codex_trust() -> Iterator[Finding]:
-    from fwdperm.agents.installing import is_ours  # noqa: PLC0415 - only here
+    from fwdperm.agents.installing import EVENTS, is_ours, is_written  # noqa: PLC0415 - only here
     from fwdperm.agents.probing import codex_hooks, is_trusted  # noqa: PLC0415 - as above
 
     for one in codex_hooks(env=os.environ, cwd=Path.cwd()) or ():
-        if is_ours(one.get("command"), "codex"):
+        command = one.get("command")
+        if not is_ours(command, "codex"):
+            continue
+        words = fast_command(sys.executable)
+        if not any(is_written(command, "codex", event, words=words) for event in EVENTS["codex"]):
+            where = f"what Codex has for {one.get('eventName')}"
+            yield Finding("codex", is_good=False, words=_different("codex", where, str(command)))
+        else:
             good = is_trusted(one)
-            words = f"{one.get('eventName')} is {one.get('trustStatus')}"
+            told = f"{one.get('eventName')} is {one.get('trustStatus')}"
             remedy = "" if good else ", so Codex skips it; run `fwdperm install codex`"
-            yield Finding("codex", is_good=good, words=words + remedy)
+            yield Finding("codex", is_good=good, words=told + remedy)
 
 
 def judge_findings(config: Path) -> Iterator[Finding]:
@@ -193,15 +233,27 @@ def judge_findings(config: Path) -> Iterator[Finding]:
     for problem in problems:
         if "`judge" in problem.message:
             yield Finding("judge", is_good=False if problem.is_error else None, words=str(problem))
-    setup = found.judge
-    if setup is None:
-        return
-    yield Finding("judge", is_good=None, words=f"{setup.model} at {setup.base_url}; `fwdperm judge check` tries it")
-    ends = retires_on(setup.model)
+    if found.judge is not None:
+        yield from _setup(found.judge.model, base_url=found.judge.base_url, key_env=found.judge.key_env)
+
+
+def held_judge_findings(status: Status) -> Iterator[Finding]:
+    """Say the same of the judge that a daemon holds."""
+    for problem in status.problems:
+        if "`judge" in problem:
+            yield Finding("judge", is_good=False if problem.startswith("cannot") else None, words=problem)
+    held = status.settings
+    if "judge.model" in held:
+        yield from _setup(held["judge.model"], base_url=held["judge.base_url"], key_env=held["judge.key_env"])
+
+
+def _setup(model: str, *, base_url: str, key_env: str) -> Iterator[Finding]:
+    yield Finding("judge", is_good=None, words=f"{model} at {base_url}; `fwdperm judge check` tries it")
+    ends = retires_on(model)
     if ends:
-        yield Finding("judge", is_good=None, words=f"the service stops offering {setup.model} on {ends}; name another")
-    if setup.key_env and not os.environ.get(setup.key_env):
-        words = f"`{setup.key_env}` is not set here; it must be in the daemon's environment"
+        yield Finding("judge", is_good=None, words=f"the service stops offering {model} on {ends}; name another")
+    if key_env and not os.environ.get(key_env):
+        words = f"`{key_env}` is not set here; it must be in the daemon's environment"
         yield Finding("judge", is_good=None, words=words)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +19,7 @@ from fwdperm.cli.common import AsJson, Config, Exit, Quiet, Root, Setting, emit,
 from fwdperm.errors import ChildError, FwdpermError
 from fwdperm.settings import VALUE_CHARS, VALUES
 from fwdperm.wire.request import Facts, Request
+from fwdperm.wire.shown import shown
 
 if TYPE_CHECKING:
     from fwdperm.rules.ruleset import Ruleset
@@ -63,25 +65,27 @@ def explain_command(
 ) -> None:
     """Walk a request through the rules and name the deciding one, with file and line.
 
+    Where a daemon serves the root, what it holds is explained; with --config that file, as a daemon would start with.
     Exit 0 allow, 10 deny, 12 ask. With --file each line's answer is one JSON object, and the exit code is 0.
     """
     from fwdperm.explain import as_json as to_json  # noqa: PLC0415 - only this command needs the parser
     from fwdperm.explain import as_lines, explain  # noqa: PLC0415 - as above
 
     setting = Setting.of(root, config)
+    source = _Source.of_file(setting) if config is not None else _Source.in_force(setting, quiet=quiet)
     if file is not None:
         if surface or value:
             fail("a file brings its own requests: give `--file`, or `--surface` and `--value`", Exit.USAGE)
-        _explain_file(file, setting)
+        _explain_file(file, setting, source)
         return
     if not surface or not value:
         fail("name what to explain: --surface bash --value 'git push', or --file requests.jsonl", Exit.USAGE)
     where = os.path.abspath(cwd or Path.cwd())  # noqa: PTH100 - links stay as typed
     facts = Facts(surface, tuple(value), cwd=where, home=os.path.expanduser("~"))  # noqa: PTH111 - text, not a Path
     request = _request(facts, agent=agent, chain=chain)
-    explained = explain(request, _recorded(setting, request))
+    explained = explain(request, _recorded(source, request))
     if as_json:
-        emit("explanation", to_json(explained))
+        emit("explanation", to_json(explained) | {"config": str(source.config), "inForce": source.is_in_force})
     elif not quiet:
         say(*as_lines(explained))
     raise typer.Exit(_CODES[str(explained.action)])
@@ -93,13 +97,67 @@ def _request(facts: Facts, *, agent: str = "", request_id: str = "explained", ch
     return Request(request_id, digest="", inbox=inbox, session=session, agent=agent, facts=facts)
 
 
-def _recorded(setting: Setting, request: Request) -> Standing:
-    """Give the standing that the daemon of this root would use, with this directory as its workspace."""
-    workspace = request.facts.cwd if request.facts else ""
-    return _open(setting, workspace=workspace, with_memory=True).standing(request)
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Whose rules and settings are explained.
+
+    Attributes:
+        root: The inbox tree.
+        state: What children must not reach.
+        config: The configuration.
+        text: What the daemon holds of it; None for the file on disk alone.
+        workspace: The daemon's own directory; None where nobody serves: then the requester's is taken.
+        is_in_force: Whether a daemon serves by it.
+    """
+
+    root: Path
+    state: Path
+    config: Path
+    text: bytes | None = None
+    workspace: str | None = None
+    is_in_force: bool = False
+
+    @classmethod
+    def of_file(cls, setting: Setting) -> _Source:
+        """Take the file as it is, whoever serves."""
+        return cls(setting.root, setting.state, setting.config)
+
+    @classmethod
+    def in_force(cls, setting: Setting, *, quiet: bool) -> _Source:
+        """Take what the daemon of the root holds, and say where the file on disk differs; the file where none serves.
+
+        Where it cannot be learnt what a daemon holds, the file is taken, and that is said.
+        """
+        from fwdperm.cli.telling import is_fresh  # noqa: PLC0415 - as above
+        from fwdperm.serve.in_force import Kind, differences, read_copy  # noqa: PLC0415 - as above
+        from fwdperm.serve.status import read_status  # noqa: PLC0415 - as above
+
+        try:
+            status = read_status(setting.state)
+        except FwdpermError as error:
+            tell(f"{error}; the file on disk is explained", quiet=quiet)
+            return cls.of_file(setting)
+        if status is None or not is_fresh(status) or not status.config:
+            return cls.of_file(setting)
+        text = read_copy(setting.state, digest=status.config_digest)
+        if text is None and status.config_digest:
+            tell("what the daemon holds cannot be read; the file on disk is explained", quiet=quiet)
+            return cls.of_file(setting)
+        config = Path(status.config)
+        for one in differences(status):
+            whose = f"the daemon (pid {status.pid}) holds it" if one.kind is Kind.UNUSABLE else "the file on disk says"
+            tell(f"explained as {whose}: {shown(one.words)}", quiet=quiet)
+        if os.path.realpath(config) != os.path.realpath(setting.config):
+            tell(f"explained by `{config}`, which the daemon reads, not by `{setting.config}`", quiet=quiet)
+        return cls(setting.root, setting.state, config, text, status.workspace, is_in_force=True)
 
 
-def _open(setting: Setting, *, workspace: str, with_memory: bool = False) -> Rulebook:
+def _recorded(source: _Source, request: Request) -> Standing:
+    """Give the standing that the daemon of this root uses; one that would be started in the requester's directory."""
+    return _open(source, cwd=request.facts.cwd if request.facts else "", with_memory=True).standing(request)
+
+
+def _open(source: _Source, *, cwd: str, with_memory: bool = False) -> Rulebook:
     """Open what is recorded for the root; with what people taught, where one request is explained."""
     from fwdperm.serve.opening import open_rulebook  # noqa: PLC0415 - lines that carry their rules do without it
     from fwdperm.serve.recall import remember  # noqa: PLC0415 - as above
@@ -107,11 +165,16 @@ def _open(setting: Setting, *, workspace: str, with_memory: bool = False) -> Rul
 
     sessions = Sessions()
     book = open_rulebook(
-        root=setting.root, state=setting.state, config=setting.config, workspace=workspace, sessions=sessions
+        root=source.root,
+        state=source.state,
+        config=source.config,
+        workspace=cwd if source.workspace is None else source.workspace,
+        sessions=sessions,
+        last_good=source.text,
     )
     if with_memory:
         try:
-            book.memory = remember(setting.state, sessions)
+            book.memory = remember(source.state, sessions)
         except (FwdpermError, OSError) as error:
             tell(f"session rules are left out: {error}")
     return book
@@ -120,33 +183,39 @@ def _open(setting: Setting, *, workspace: str, with_memory: bool = False) -> Rul
 # -- a whole file ----------------------------------------------------------------------------------------------
 
 
-def _explain_file(path: Path, setting: Setting) -> None:
+def _explain_file(path: Path, setting: Setting, source: _Source) -> None:
     """Decide every line of a file, one JSON object in and out each. A line that cannot be read floors to ask."""
     import gc  # noqa: PLC0415 - only here
 
     gc.freeze()
     gc.set_threshold(_GARBAGE)
-    bulk = Bulk(setting)
+    bulk = Bulk(setting, source)
     try:
-        source = sys.stdin.buffer if str(path) == "-" else path.open("rb")
+        lines = sys.stdin.buffer if str(path) == "-" else path.open("rb")
     except OSError as error:
         fail(f"cannot read `{path}`: {error.strerror}", Exit.USAGE)
     write = sys.stdout.write
-    with source:
-        for number, line in enumerate(source, start=1):
+    with lines:
+        for number, line in enumerate(lines, start=1):
             write(bulk.answer(line, number=number))
 
 
 class Bulk:
-    """Decides lines. Rulesets that lines carry are composed once each, and what was asked before is remembered."""
+    """Decides lines. Rulesets that lines carry are composed once each, and what was asked before is remembered.
 
-    def __init__(self, setting: Setting) -> None:
+    Args:
+        setting: The root; its configuration is taken as it is on disk.
+        source: What is taken instead; None for that.
+    """
+
+    def __init__(self, setting: Setting, source: _Source | None = None) -> None:
         from fwdperm.explain import as_json, explain  # noqa: PLC0415 - the parser is loaded when it is needed
 
         self._explain = explain
         self._as_json = as_json
         self._home = os.path.expanduser("~")  # noqa: PTH111 - text, not a Path
-        self._open = lru_cache(maxsize=64)(lambda cwd: _open(setting, workspace=cwd))
+        recorded = source or _Source.of_file(setting)
+        self._open = lru_cache(maxsize=64)(lambda cwd: _open(recorded, cwd=cwd))
         self._compose = lru_cache(maxsize=1024)(_compose)
         self._remembered = lru_cache(maxsize=_ANSWERS)(self._text)
 

@@ -39,12 +39,21 @@ def register(app: typer.Typer) -> None:
 
 
 def status_command(root: Root = None, as_json: AsJson = False) -> None:
-    """Show who serves, what waits, what was decided. Exit 4 when nobody serves."""
+    """Show who serves, under which settings, what waits, what was decided. Exit 4 when nobody serves.
+
+    The settings are those that the daemon holds; where the file on disk says something else, that is told.
+    """
     setting = Setting.of(root)
     status = _status(setting)
-    alive = status is not None and _is_fresh(status)
+    alive = status is not None and is_fresh(status)
     if as_json:
-        emit("status", {"serving": alive, "root": str(setting.root), **(_camel(status.as_json()) if status else {})})
+        body = _camel(status.as_json()) if status else {}
+        told: list[str] = []
+        if status and alive:
+            from fwdperm.serve.in_force import differences  # noqa: PLC0415 - only here
+
+            told = [one.words for one in differences(status)]
+        emit("status", {"serving": alive, "root": str(setting.root), **body, "differs": told})
     elif status is None or not alive:
         say(nobody_serves(setting))
     else:
@@ -60,7 +69,7 @@ def tree_command(root: Root = None, as_json: AsJson = False) -> None:
     """
     setting = Setting.of(root)
     status = _status(setting)
-    alive = status is not None and _is_fresh(status)
+    alive = status is not None and is_fresh(status)
     if as_json:
         sessions = [session.as_json() for session in status.sessions] if status else []
         emit("tree", {"serving": alive, "sessions": sessions})
@@ -123,7 +132,12 @@ def nobody_serves(setting: Setting) -> str:
 def is_served(setting: Setting) -> bool:
     """Say whether a daemon serves the root now, as far as its status file tells."""
     status = _status(setting)
-    return status is not None and _is_fresh(status)
+    return status is not None and is_fresh(status)
+
+
+def is_fresh(status: Status) -> bool:
+    """Say whether a status is so young that its daemon lives."""
+    return abs(time.time() * 1000 - status.updated_at) <= _FRESH_S * 1000
 
 
 def _camel(body: dict[str, Any]) -> dict[str, Any]:
@@ -138,15 +152,16 @@ def _status(setting: Setting) -> Status | None:
         fail(str(error), Exit.INTERNAL)
 
 
-def _is_fresh(status: Status) -> bool:
-    return abs(time.time() * 1000 - status.updated_at) <= _FRESH_S * 1000
-
-
 def _status_lines(status: Status) -> list[str]:
+    from fwdperm.serve.in_force import differences, set_by_hand  # noqa: PLC0415 - only here
+
     stages = ", ".join(f"{stage} {count}" for stage, count in sorted(status.by_stage.items())) or "none yet"
     lines = [
         f"serving   {status.root}  (pid {status.pid}, news by {_NEWS.get(status.doorbell, status.doorbell)})",
         f"health    {status.health}",
+        f"config    {shown(status.config)}",
+        f"settings  {shown(set_by_hand(status.settings)) or 'all at their defaults'}",
+        *(f"DIFFERS   {shown(one.words)}" for one in differences(status)),
         f"sessions  {len(status.sessions)}",
         f"waiting   {status.waiting}",
         f"decided   approved {status.approved}, denied {status.denied}  (by {stages})",

@@ -14,21 +14,24 @@ from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.catastrophe import measured
 from fwdperm.guard.classes import Assessment, Danger
-from fwdperm.guard.dangers import CODE_VARIABLE_HEADS, CODE_VARIABLES, peril_of
+from fwdperm.guard.dangers import danger_of
 from fwdperm.guard.flows import MOST_COMMANDS, flows
 from fwdperm.guard.leaks import is_secret, secret_read_by
 from fwdperm.guard.markers import may_hold_secret_path, may_stand_for_secret, sensitive_to_write
 from fwdperm.guard.own import is_own
-from fwdperm.guard.positive import HARMLESS_VARIABLES, HARMLESS_WRAPPERS, Entry
-from fwdperm.guard.programs import DOWNLOADERS, INTERPRETERS, LOOKERS, SENDERS, SQL
-from fwdperm.guard.routine import routine_entry
+from fwdperm.guard.routine import routine_use
 from fwdperm.guard.text import holds_token, sql_changes
 from fwdperm.guard.touched import candidates, catastrophe
 from fwdperm.guard.writing import why_not_ordinary
+from fwdperm.programs.lookup import is_in_family, lookup
+from fwdperm.programs.program import Takes, Use
+from fwdperm.programs.variables import runs_code
 from fwdperm.shell import parse_line
 
 if TYPE_CHECKING:
     from fwdperm.guard.surroundings import Ground
+    from fwdperm.programs.program import Danger as Listed
+    from fwdperm.programs.program import Program
     from fwdperm.shell.command import Command, Line
 
 LONGEST_ROUTINE: Final = 2_000
@@ -159,26 +162,31 @@ def _assess_command(index: int, line: Line, base_ground: Ground, veto: Assessmen
     command = line.commands[index]
     ground = base_ground.at(command.cwd) if command.cwd else base_ground
     is_lost = veto is not None and veto.danger is Danger.DANGEROUS
-    why = "" if is_lost else routine_entry(command, ground)
-    if isinstance(why, Entry):
-        return Assessment(Danger.ROUTINE, f"routine.{why.id}", why.reason, command.argv[:3]) if veto is None else veto
+    why = "" if is_lost else routine_use(command, ground)
+    if isinstance(why, Use):
+        return Assessment(Danger.ROUTINE, f"routine.{why.routine}", why.why, command.argv[:3]) if veto is None else veto
     hit = catastrophe(command, ground)
     if hit:
         return measured(Assessment(Danger.CRITICAL, *hit))
     if command.opaque:
         return Assessment(Danger.DANGEROUS, "dangerous.opaque", command.opaque, (command.raw[:80],))
-    danger = _peril(command, ground)
+    danger = _danger(command, ground)
     if danger:
         return danger
     if veto is not None and is_lost:
         return veto
-    if command.base in HARMLESS_WRAPPERS and not command.prefixes and not command.redirects and _carries(line, index):
+    if _is_plain_wrapper(command) and not command.prefixes and not command.redirects and _carries(line, index):
         return (
             Assessment(Danger.ROUTINE, "routine.wrapper", "only carries another command", (command.program,))
             if veto is None
             else veto
         )
     return Assessment(Danger.RULED, "ruled.unlisted", why, command.argv[:3] or (command.raw[:80],))
+
+
+def _is_plain_wrapper(command: Command) -> bool:
+    program = lookup(command.program)
+    return program is not None and program.use.wrapping is not None and program.use.wrapping.is_plain
 
 
 def _carries(line: Line, index: int) -> bool:
@@ -195,11 +203,9 @@ def _carries(line: Line, index: int) -> bool:
     return False
 
 
-def _peril(command: Command, ground: Ground) -> Assessment | None:  # noqa: C901, PLR0912 - a fixed order of looks
+def _danger(command: Command, ground: Ground) -> Assessment | None:  # noqa: C901, PLR0912 - a fixed order of looks
     for name, _value in command.prefixes:
-        if name in HARMLESS_VARIABLES:
-            continue
-        if name in CODE_VARIABLES or name.startswith(CODE_VARIABLE_HEADS):
+        if runs_code(name):
             return Assessment(
                 Danger.DANGEROUS, "dangerous.variable", "a variable that makes programs run other code", (name,)
             )
@@ -215,69 +221,75 @@ def _peril(command: Command, ground: Ground) -> Assessment | None:  # noqa: C901
     if not command.words:
         return None
     argv = command.argv
-    base = command.base
-    if base in {"env", "export", "declare", "typeset", "set"}:
+    program = lookup(command.program)
+    families = program.families if program is not None else frozenset()
+    if "environment" in families:
         if secret_read_by(command, ground):
             return Assessment(Danger.DANGEROUS, "dangerous.environment", "shows every secret in the environment", argv)
         for word in argv[1:]:
             name, equals, _ = word.partition("=")
-            if equals and (name in CODE_VARIABLES or name.startswith(CODE_VARIABLE_HEADS)):
+            if equals and runs_code(name):
                 return Assessment(
                     Danger.DANGEROUS, "dangerous.variable", "a variable that makes programs run other code", (name,)
                 )
-    if base == "git" and _sets_git(argv):
-        reason = "git settings can run programs"
-        return Assessment(Danger.DANGEROUS, "dangerous.git-settings", reason, argv[:3])
-    peril = peril_of(argv)
-    if peril is None and argv[1:2] == ("-m",) and base.startswith("python") and len(argv) > 2:  # noqa: PLR2004 - a module
-        peril = peril_of(argv[2:])
-    if peril and not _is_mild(peril[0].id, command, ground):
-        return Assessment(Danger.DANGEROUS, peril[0].id, peril[0].reason, peril[1])
+    if program is not None and (setting := _setting_of(program, argv)) is not None:
+        return Assessment(Danger.DANGEROUS, f"dangerous.{setting.id}", setting.why, argv[:3])
+    danger = danger_of(argv)
+    if danger is None and argv[1:2] == ("-m",) and len(argv) > 2 and program is not None and "-m" in program.use.subs:  # noqa: PLR2004 - a module
+        danger = danger_of(argv[2:])
+    if danger and not _is_mild(danger[0].id, command, ground):
+        return Assessment(Danger.DANGEROUS, f"dangerous.{danger[0].id}", danger[0].why, danger[1])
     secret = next(
         (word.text for word in command.words[1:] if not word.known and _SECRET_VARIABLE.search(word.text)), ""
     )
     if secret:
         return Assessment(Danger.DANGEROUS, "dangerous.secret-variable", "puts a secret variable into words", (secret,))
-    if base in {"echo", "printf"}:
+    if "printer" in families:
         return None
-    if base in SQL and any(sql_changes(word) for word in argv[1:]):
+    if "database client" in families and any(sql_changes(word) for word in argv[1:]):
         return Assessment(Danger.DANGEROUS, "dangerous.database", "changes a database", argv[:1])
-    if base == "rm" and not _removes_inside(command, ground):
+    if "remover" in families and not _removes_inside(command, ground):
         return Assessment(
             Danger.DANGEROUS, "dangerous.remove", "removes files outside the workspace or not known by name", argv
         )
-    if base in SENDERS and any(not word.known for word in command.words[1:]):
+    if "sender" in families and any(not word.known for word in command.words[1:]):
         return Assessment(
             Danger.DANGEROUS, "dangerous.send-unknown", "sends out something that is not known before it runs", argv[:1]
         )
-    if base in {"awk", "gawk", "mawk", "nawk"} and any(
+    if "awk program" in families and any(
         re.search(r"system\s*\(|\||getline|>|ENVIRON|@load|close\s*\(", word) for word in argv[1:]
     ):
         return Assessment(
             Danger.DANGEROUS, "dangerous.awk-code", "awk code that may run a program or write a file", argv[:1]
         )
-    if base == "sed" and any(_SED_RUNS.search(word) for word in argv[1:]):
+    if "sed script" in families and any(_SED_RUNS.search(word) for word in argv[1:]):
         return Assessment(
             Danger.DANGEROUS, "dangerous.sed-code", "sed code that may run a program or write a file", argv[:1]
         )
-    if base in INTERPRETERS and command.fed_by >= 0 and not any(not word.startswith("-") for word in argv[1:]):
+    if "interpreter" in families and command.fed_by >= 0 and not any(not word.startswith("-") for word in argv[1:]):
         return Assessment(Danger.DANGEROUS, "dangerous.piped-code", "runs what another command prints", argv[:1])
-    if base in DOWNLOADERS and any(word.startswith(("-o/", "-o~", "-O/")) for word in argv):
+    if "downloader" in families and any(word.startswith(("-o/", "-o~", "-O/")) for word in argv):
         return Assessment(Danger.DANGEROUS, "dangerous.download", "saves a download outside the workspace", argv[:2])
-    return _perilous_words(command, ground)
+    return _dangerous_words(command, ground)
 
 
-def _sets_git(argv: tuple[str, ...]) -> bool:
-    """Say whether git is given a setting: `-c` before its subcommand (behind one it means something else)."""
-    for word in argv[1:]:
-        if not word.startswith("-"):
-            return False
-        if word.startswith("-c"):
-            return True
-    return False
+def _setting_of(program: Program, argv: tuple[str, ...]) -> Listed | None:
+    """Give the danger of a setting that the program itself is given before its subcommand.
+
+    Behind one the same letter may mean something else (`git -c` and `git switch -c`).
+    """
+    danger = next((one for one in program.dangers if one.id.endswith("-settings")), None)
+    at = 1
+    while danger is not None and at < len(argv) and argv[at].startswith("-"):
+        option = program.use.options.get(argv[at]) or program.use.options.get(argv[at][:2])
+        if option is not None and option.takes is Takes.SETTING:
+            return danger
+        takes_next = option is not None and option.takes is not Takes.NOTHING and argv[at] in option.spellings
+        at += 2 if takes_next else 1
+    return None
 
 
-def _perilous_words(command: Command, ground: Ground) -> Assessment | None:
+def _dangerous_words(command: Command, ground: Ground) -> Assessment | None:
     joined = " ".join(command.argv)
     look = (
         may_hold_secret_path(joined)
@@ -285,6 +297,7 @@ def _perilous_words(command: Command, ground: Ground) -> Assessment | None:
         or bool(ground.canonical)
         or bool(ground.surroundings.sensitive_read)
     )
+    changes = is_in_family(command.program, "changer")
     around = ground.surroundings
     ours = bool(around.own) or "fwd" in joined.lower() or "fwd" in ground.cwd or "responses" in joined
     for word in command.words[1:]:
@@ -311,7 +324,7 @@ def _perilous_words(command: Command, ground: Ground) -> Assessment | None:
                     "touches this permission system's own files",
                     (command.program, text),
                 )
-            if command.base in _CHANGERS:
+            if changes:
                 marker = sensitive_to_write(ground.resolve(each) or "/" + each)
                 if marker:
                     return Assessment(
@@ -325,44 +338,6 @@ def _perilous_words(command: Command, ground: Ground) -> Assessment | None:
             Danger.DANGEROUS, "dangerous.secret-in-request", "carries what looks like a live secret", (command.program,)
         )
     return None
-
-
-_CHANGERS: Final = frozenset(
-    [
-        "tee",
-        "cp",
-        "mv",
-        "install",
-        "ln",
-        "sed",
-        "perl",
-        "truncate",
-        "chmod",
-        "chown",
-        "touch",
-        "sponge",
-        "patch",
-        "rsync",
-        "tar",
-        "unzip",
-        "dd",
-        "mkdir",
-        "rm",
-        "ed",
-        "ex",
-        "sort",
-        "uniq",
-        "tar",
-        "zip",
-        "gzip",
-        "git",
-        "curl",
-        "wget",
-        "split",
-        "csplit",
-        "xxd",
-    ]
-)
 
 
 def _written(target: str, ground: Ground, *, known: bool) -> Assessment | None:
@@ -389,19 +364,18 @@ def _written(target: str, ground: Ground, *, known: bool) -> Assessment | None:
 
 def _is_mild(id_: str, command: Command, ground: Ground) -> bool:
     """Say whether a peril is mild enough for a user's rule: builds removed, locked dependencies installed."""
-    if id_ == "dangerous.remove-tree":
+    if id_ == "remove-tree":
         return _removes_inside(command, ground, only=_REGENERABLE)
-    if id_ == "dangerous.find-acts":
+    if id_ == "find-acts":
         acts = [
             (flag, after)
             for flag, after in pairwise(command.argv)
             if flag.startswith(("-exec", "-ok", "-delete", "-f"))
         ]
-        only_looks = all(flag in {"-exec", "-execdir"} and after in LOOKERS for flag, after in acts)
+        only_looks = all(flag in {"-exec", "-execdir"} and is_in_family(after, "looker") for flag, after in acts)
         return only_looks and "-delete" not in command.argv
-    if id_ == "dangerous.package-install" and command.base in {"npm", "pnpm", "yarn", "bun"}:
-        return command.argv[1:2] in {("install",), ("i",), ("ci",)} and len(command.argv) == 2  # noqa: PLR2004
-    return False
+    program = lookup(command.program)
+    return program is not None and len(command.argv) == 2 and command.argv[1] in program.mild  # noqa: PLR2004 - it and a word
 
 
 def _removes_inside(command: Command, ground: Ground, *, only: frozenset[str] | None = None) -> bool:

@@ -1,6 +1,7 @@
 """Certain catastrophes, one command at a time: short, on parsed words, never on text.
 
-Lives here: the table `CRITICAL` and its recognisers. Never here: what several commands do together (`flows.py`).
+Lives here: the recognisers. Never here: which program is looked at by which (the book of programs), what several
+commands do together (`flows.py`).
 
 A recogniser sees the words after quote removal and says which of them earn the class, or nothing.
 """
@@ -12,9 +13,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from fwdperm.guard.dangers import earned
 from fwdperm.guard.own import HARMLESS_VERBS, own_verb
 from fwdperm.guard.places import is_catastrophic
 from fwdperm.guard.text import is_metadata, sql_drops
+from fwdperm.programs.lookup import is_in_family, lookup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,9 +30,8 @@ BLOCK_DEVICE: Final = re.compile(
     r"mapper/|disk/by-|loop\d|sda|root\b|mem$|kmem$)"
 )
 _SETS_ID: Final = re.compile(r"[ugoa]*\+[rwxt]*s[rwxt]*|0?[4-7][0-7]{3}")
-_SHELL_NAMES: Final = frozenset(
-    {"sh", "bash", "zsh", "dash", "ksh", "fish", "python3", "python", "perl", "env", "find", "vim", "cp"}
-)
+_WINDOWS_SHELLS: Final = frozenset({"cmd", "cmd.exe", "powershell", "powershell.exe"})
+_POWER_VERBS: Final = frozenset({"poweroff", "reboot", "halt", "kexec", "soft-reboot", "emergency", "rescue"})
 _HELP: Final = frozenset({"--help", "--version", "-V"})
 
 
@@ -40,13 +42,11 @@ class Catastrophe:
     Attributes:
         id: Stable id.
         reason: Why, in words.
-        programs: Programs it looks at; empty for every one.
         finds: Gives the words that earn it; empty when it does not apply.
     """
 
     id: str
     reason: str
-    programs: tuple[str, ...]
     finds: Callable[[Argv, Ground], Argv]
 
 
@@ -90,8 +90,7 @@ def _find_wipe(argv: Argv, ground: Ground) -> Argv:
     if not starts and "-delete" not in argv:
         return ()
     removes = "-delete" in argv or any(
-        flag in {"-exec", "-execdir", "-ok", "-okdir"}
-        and after.rpartition("/")[2] in {"rm", "shred", "unlink", "srm", "rmdir"}
+        flag in {"-exec", "-execdir", "-ok", "-okdir"} and is_in_family(after, "remover")
         for flag, after in pairwise(argv)
     )
     if not removes:
@@ -113,8 +112,16 @@ def _open_up(argv: Argv, ground: Ground) -> Argv:
 
 def _root_shell(argv: Argv, _ground: Ground) -> Argv:
     mode = next((word for word in argv[1:] if _SETS_ID.fullmatch(word)), "")
-    shell = next((word for word in argv[1:] if word.rpartition("/")[2] in _SHELL_NAMES), "")
+    shell = next((word for word in argv[1:] if _gives_a_shell(word)), "")
     return (argv[0], mode, shell) if mode and shell else ()
+
+
+def _gives_a_shell(word: str) -> bool:
+    """Say whether a program is, or can start, a shell or a copy of one."""
+    program = lookup(word)
+    return program is not None and (
+        program.use.wrapping is not None or not program.families.isdisjoint(("interpreter", "editor", "copier"))
+    )
 
 
 def _move_away(argv: Argv, ground: Ground) -> Argv:
@@ -134,11 +141,13 @@ def _sync_away(argv: Argv, ground: Ground) -> Argv:
 
 
 def _device(argv: Argv, _ground: Ground) -> Argv:
-    for word in argv[1:]:
-        path = word.partition("=")[2] if word.startswith("of=") else word
-        if BLOCK_DEVICE.match(path) and (argv[0].rpartition("/")[2] != "dd" or word.startswith("of=")):
-            return (argv[0], word)
-    return ()
+    return next(((argv[0], word) for word in argv[1:] if BLOCK_DEVICE.match(word.removeprefix("of="))), ())
+
+
+def _device_of(argv: Argv, _ground: Ground) -> Argv:
+    """As `_device`, where only the word `of=` names what is written."""
+    written = (word for word in argv[1:] if word.startswith("of="))
+    return next(((argv[0], word) for word in written if BLOCK_DEVICE.match(word.removeprefix("of="))), ())
 
 
 def _copy_to_device(argv: Argv, _ground: Ground) -> Argv:
@@ -168,29 +177,30 @@ def _partition(argv: Argv, _ground: Ground) -> Argv:
 
 
 def _volumes(argv: Argv, _ground: Ground) -> Argv:
-    acts = {"destroy"} if argv[0].endswith(("zpool", "zfs")) else {"delete"}
-    if argv[0].rpartition("/")[2] in {"lvremove", "vgremove", "pvremove"}:
-        forced = [word for word in argv[1:] if word in {"-f", "-ff", "-y", "--force", "--yes", "-fy", "-yf"}]
-        return (argv[0], forced[0]) if forced else ()
-    act = [word for word in argv[1:3] if word in acts]
-    return (argv[0], *act) if act else ()
+    acts = [word for word in argv[1:3] if word in {"destroy", "delete"}]
+    if acts:
+        return (argv[0], *acts)
+    removes = argv[0].rpartition("/")[2].endswith("remove")
+    forced = [word for word in argv[1:] if word in {"-f", "-ff", "-y", "--force", "--yes", "-fy", "-yf"}]
+    return (argv[0], forced[0]) if removes and forced else ()
 
 
 def _power(argv: Argv, _ground: Ground) -> Argv:
-    base = argv[0].rpartition("/")[2]
-    rest = argv[1:]
-    if _HELP & set(rest) or "-c" in rest or "-k" in rest or "--show" in rest:
-        return ()
-    if base in {"init", "telinit"}:
-        return (argv[0], rest[0]) if rest[:1] and rest[0] in {"0", "6"} else ()
-    if base in {"systemctl", "loginctl"}:
-        verbs = [
-            word
-            for word in rest
-            if word in {"poweroff", "reboot", "halt", "kexec", "soft-reboot", "emergency", "rescue"}
-        ]
-        return (argv[0], verbs[0]) if verbs else ()
-    return argv[:3]
+    return () if _only_tells(argv) else argv[:3]
+
+
+def _power_verb(argv: Argv, _ground: Ground) -> Argv:
+    verbs = [word for word in argv[1:] if word in _POWER_VERBS]
+    return (argv[0], verbs[0]) if verbs and not _only_tells(argv) else ()
+
+
+def _runlevel(argv: Argv, _ground: Ground) -> Argv:
+    return argv[:2] if argv[1:2] in (("0",), ("6",)) and not _only_tells(argv) else ()
+
+
+def _only_tells(argv: Argv) -> bool:
+    """Say whether a power command only tells, or takes its order back."""
+    return bool(_HELP & set(argv[1:])) or "-c" in argv[1:] or "-k" in argv[1:] or "--show" in argv[1:]
 
 
 def _kill_all(argv: Argv, _ground: Ground) -> Argv:
@@ -206,108 +216,43 @@ def _kill_all(argv: Argv, _ground: Ground) -> Argv:
 
 
 def _reverse_shell(argv: Argv, _ground: Ground) -> Argv:
-    base = argv[0].rpartition("/")[2]
     for at, word in enumerate(argv[1:], 1):
-        if base == "socat":
-            if word.upper().startswith(("EXEC:", "SYSTEM:", "SHELL:")) and len(argv) > 2:  # noqa: PLR2004
-                return (argv[0], word)
-        elif word in {"-e", "-c", "--exec", "--sh-exec", "--lua-exec"} or re.fullmatch(r"-[a-z]*[ec]", word):
+        if word in {"-e", "-c", "--exec", "--sh-exec", "--lua-exec"} or re.fullmatch(r"-[a-z]*[ec]", word):
             after = argv[at + 1] if at + 1 < len(argv) else ""
-            if word.endswith("c") and not after.startswith(("/", "sh", "bash", "zsh", "cmd", "powershell")):
+            is_program = after.startswith("/") or is_in_family(after, "shell") or after in _WINDOWS_SHELLS
+            if word.endswith("c") and not is_program:
                 continue
             return (argv[0], word, after)
     return ()
 
 
-def _cloud_teardown(argv: Argv, _ground: Ground) -> Argv:
+def _socket_shell(argv: Argv, _ground: Ground) -> Argv:
+    words = (word for word in argv[1:] if word.upper().startswith(("EXEC:", "SYSTEM:", "SHELL:")))
+    return next(((argv[0], word) for word in words if len(argv) > 2), ())  # noqa: PLR2004 - two ends
+
+
+def _destroys_unasked(argv: Argv, _ground: Ground) -> Argv:
     words = set(argv)
-    base = argv[0].rpartition("/")[2]
-    approved = any(
-        word.lstrip("-").partition("=")[0] in {"auto-approve", "yes", "y", "skip-preview", "f"}
-        and not word.endswith("=false")
-        for word in argv[1:]
-    )
-    if base in {"terraform", "tofu", "terragrunt"}:
-        destroys = "destroy" in words or ("apply" in words and words & {"-destroy", "--destroy"})
-        return (
-            (argv[0], "destroy", "-auto-approve")
-            if destroys and any("auto-approve" in word and not word.endswith("=false") for word in argv)
-            else ()
-        )
-    if base in {"pulumi", "cdk", "cdktf", "serverless", "sls", "eksctl"}:
-        gone = words & {"destroy", "remove"} if base != "eksctl" else set()
-        return (argv[0], *gone) if gone and (approved or "--force" in words or base in {"serverless", "sls"}) else ()
-    return ()
+    destroys = "destroy" in words or ("apply" in words and words & {"-destroy", "--destroy"})
+    unasked = any("auto-approve" in word and not word.endswith("=false") for word in argv)
+    return (argv[0], "destroy", "-auto-approve") if destroys and unasked else ()
 
 
-def _remote_delete(argv: Argv, _ground: Ground) -> Argv:
-    """Commands that delete a remote container of data with its confirmation removed."""
-    base = argv[0].rpartition("/")[2]
-    words = [word for word in argv[1:] if not word.startswith("-")]
-    flags = {word.partition("=")[0] for word in argv[1:] if word.startswith("-")}
-    for program, lead, needs in _REMOTE_DELETES:
-        if base == program and _in_order(lead, words) and (not needs or flags & needs):
-            return (argv[0], *lead, *sorted(flags & needs))
-    if (
-        base == "gh"
-        and words[:1] == ["api"]
-        and "DELETE" in {word.upper().removeprefix("-X") for word in argv}
-        and any(re.match(r"/?repos/[^/]+/[^/]+/?$", word) for word in words)
-    ):
+def _api_delete(argv: Argv, _ground: Ground) -> Argv:
+    """Recognise a repository that is deleted by a bare call of the forge's interface."""
+    is_call = next((word for word in argv[1:] if not word.startswith("-")), "") == "api"
+    deletes = "DELETE" in {word.upper().removeprefix("-X") for word in argv}
+    if is_call and deletes and any(re.match(r"/?repos/[^/]+/[^/]+/?$", word) for word in argv):
         return (argv[0], "api", "DELETE")
     return ()
 
 
-def _w(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
-_REMOTE_DELETES: Final = (
-    ("aws", _w("s3 rm"), {"--recursive"}),
-    ("aws", _w("s3 rb"), {"--force"}),
-    ("aws", _w("s3api delete-bucket"), frozenset[str]()),
-    ("aws", _w("rds delete-db-instance"), {"--skip-final-snapshot"}),
-    ("aws", _w("rds delete-db-cluster"), {"--skip-final-snapshot"}),
-    ("aws", _w("dynamodb delete-table"), frozenset[str]()),
-    ("aws", _w("cloudformation delete-stack"), frozenset[str]()),
-    ("gsutil", _w("rm"), {"-r", "-R", "-rf", "-a"}),
-    ("gsutil", _w("rb"), frozenset[str]()),
-    ("gcloud", _w("projects delete"), {"--quiet", "-q"}),
-    ("gcloud", _w("sql instances delete"), {"--quiet", "-q"}),
-    ("gcloud", _w("storage rm"), {"-r", "-R", "--recursive"}),
-    ("gcloud", _w("storage buckets delete"), {"--quiet", "-q"}),
-    ("az", _w("group delete"), {"--yes", "-y"}),
-    ("az", _w("storage account delete"), {"--yes", "-y"}),
-    ("gh", _w("repo delete"), {"--yes", "--confirm", "-y"}),
-    ("glab", _w("repo delete"), {"--yes", "-y"}),
-    ("glab", _w("project delete"), {"--yes", "-y"}),
-    ("heroku", _w("apps:destroy"), {"--confirm", "-c"}),
-    ("heroku", _w("pg:reset"), {"--confirm", "-c"}),
-    ("doctl", _w("delete"), {"--force", "-f"}),
-    ("vercel", _w("rm"), {"--yes", "-y"}),
-    ("fly", _w("apps destroy"), {"--yes", "-y"}),
-    ("flyctl", _w("apps destroy"), {"--yes", "-y"}),
-    ("rclone", _w("purge"), frozenset[str]()),
-    ("mc", _w("rb"), {"--force"}),
-    ("s3cmd", _w("del"), {"--recursive", "-r"}),
-    ("dropdb", (), frozenset[str]()),
-    ("mysqladmin", _w("drop"), {"-f", "--force"}),
-)
-
-
-def _in_order(lead: Argv, words: list[str]) -> bool:
-    at = 0
-    for word in words:
-        if at < len(lead) and word == lead[at]:
-            at += 1
-    return at == len(lead) and (not lead or (bool(words) and lead[0] in words[:3]))
+def _flush(argv: Argv, _ground: Ground) -> Argv:
+    gone = [word for word in argv[1:] if word.lower() in {"flushall", "flushdb"}]
+    return (argv[0], *gone[:1]) if gone else ()
 
 
 def _database(argv: Argv, _ground: Ground) -> Argv:
-    base = argv[0].rpartition("/")[2]
-    if base in {"redis-cli", "valkey-cli"}:
-        gone = [word for word in argv[1:] if word.lower() in {"flushall", "flushdb"}]
-        return (argv[0], *gone[:1]) if gone else ()
     for word in argv[1:]:
         text = word.partition("=")[2] if word.startswith("--") and "=" in word else word
         text = text[2:] if text.startswith(("-c", "-e", "-Q", "-q")) else text
@@ -337,8 +282,7 @@ def _own_command(argv: Argv, _ground: Ground) -> Argv:
 
 
 def _kill_us(argv: Argv, _ground: Ground) -> Argv:
-    base = argv[0].rpartition("/")[2]
-    if base in {"systemctl", "service", "launchctl"} and not set(argv) & {
+    if is_in_family(argv[0], "service manager") and not set(argv) & {
         "stop",
         "kill",
         "disable",
@@ -355,97 +299,64 @@ def _kill_us(argv: Argv, _ground: Ground) -> Argv:
     return ()
 
 
-_SQL_PROGRAMS: Final = _w(
-    "psql mysql mariadb sqlite3 sqlcmd mongo mongosh cqlsh clickhouse-client duckdb "
-    "redis-cli valkey-cli pgcli mycli usql snowsql bq cockroach"
-)
-
-CRITICAL: Final[tuple[Catastrophe, ...]] = (
-    Catastrophe(
-        "critical.wipe",
-        "removes the system or a whole home directory",
-        _w("rm srm rimraf trash"),
-        _wipe,
+RECOGNISERS: Final[dict[str, Catastrophe]] = {
+    "wipe": Catastrophe("critical.wipe", "removes the system or a whole home directory", _wipe),
+    "find-wipe": Catastrophe(
+        "critical.wipe-find", "removes everything below the system or a home directory", _find_wipe
     ),
-    Catastrophe("critical.wipe-find", "removes everything below the system or a home directory", ("find",), _find_wipe),
-    Catastrophe(
-        "critical.open-permissions",
-        "changes permissions or owners of the whole system or home",
-        _w("chmod chown chgrp setfacl"),
-        _open_up,
+    "open-up": Catastrophe(
+        "critical.open-permissions", "changes permissions or owners of the whole system or home", _open_up
     ),
-    Catastrophe("critical.root-shell", "makes a shell run as its owner", ("chmod",), _root_shell),
-    Catastrophe("critical.move-away", "moves the system or a home directory away", ("mv",), _move_away),
-    Catastrophe(
-        "critical.sync-away", "replaces the system or a home directory, deleting what was there", ("rsync",), _sync_away
+    "root-shell": Catastrophe("critical.root-shell", "makes a shell run as its owner", _root_shell),
+    "move-away": Catastrophe("critical.move-away", "moves the system or a home directory away", _move_away),
+    "sync-away": Catastrophe(
+        "critical.sync-away", "replaces the system or a home directory, deleting what was there", _sync_away
     ),
-    Catastrophe(
-        "critical.device",
-        "overwrites a block device",
-        _w("dd shred wipefs blkdiscard mkfs mkswap wipe scrub badblocks mke2fs mkdosfs newfs truncate fallocate"),
-        _device,
+    "device": Catastrophe("critical.device", "overwrites a block device", _device),
+    "device-of": Catastrophe("critical.device", "overwrites a block device", _device_of),
+    "copy-to-device": Catastrophe("critical.device", "overwrites a block device", _copy_to_device),
+    "partition": Catastrophe("critical.partition", "erases a disk's partitions or keys", _partition),
+    "volumes": Catastrophe("critical.volume", "destroys storage volumes", _volumes),
+    "power": Catastrophe("critical.power", "takes the machine down", _power),
+    "power-verb": Catastrophe("critical.power", "takes the machine down", _power_verb),
+    "runlevel": Catastrophe("critical.power", "takes the machine down", _runlevel),
+    "kill-all": Catastrophe("critical.kill-all", "kills every process of the user", _kill_all),
+    "reverse-shell": Catastrophe("critical.reverse-shell", "gives somebody else a shell here", _reverse_shell),
+    "socket-shell": Catastrophe("critical.reverse-shell", "gives somebody else a shell here", _socket_shell),
+    "destroys-unasked": Catastrophe(
+        "critical.teardown", "tears down live infrastructure without confirmation", _destroys_unasked
     ),
-    Catastrophe("critical.device", "overwrites a block device", _w("cp tee mv pv install"), _copy_to_device),
-    Catastrophe(
-        "critical.partition",
-        "erases a disk's partitions or keys",
-        _w("parted sgdisk gdisk fdisk sfdisk cryptsetup hdparm nvme zpool"),
-        _partition,
+    "api-delete": Catastrophe(
+        "critical.remote-delete", "deletes a remote repository, bucket or database for good", _api_delete
     ),
-    Catastrophe("critical.volume", "destroys storage volumes", _w("zpool zfs lvremove vgremove pvremove"), _volumes),
-    Catastrophe(
-        "critical.power",
-        "takes the machine down",
-        _w("shutdown reboot halt poweroff init telinit systemctl loginctl"),
-        _power,
-    ),
-    Catastrophe("critical.kill-all", "kills every process of the user", ("kill",), _kill_all),
-    Catastrophe(
-        "critical.reverse-shell", "gives somebody else a shell here", _w("nc ncat netcat socat"), _reverse_shell
-    ),
-    Catastrophe(
-        "critical.teardown",
-        "tears down live infrastructure without confirmation",
-        _w("terraform tofu terragrunt pulumi cdk cdktf serverless sls"),
-        _cloud_teardown,
-    ),
-    Catastrophe(
-        "critical.remote-delete",
-        "deletes a remote repository, bucket or database for good",
-        tuple(dict.fromkeys(entry[0] for entry in _REMOTE_DELETES)),
-        _remote_delete,
-    ),
-    Catastrophe("critical.drop-data", "destroys a database or a table", _SQL_PROGRAMS, _database),
-    Catastrophe("critical.export-keys", "exports private keys", _w("gpg gpg2"), _export_keys),
-    Catastrophe(
-        "critical.metadata",
-        "asks the cloud's metadata service for credentials",
-        _w("curl wget http https xh httpie nc ncat fetch aria2c lynx w3m telnet socat"),
-        _metadata,
-    ),
-    Catastrophe(
-        "critical.kill-fwdperm",
-        "stops the permission daemon",
-        _w("pkill killall skill kill systemctl service launchctl"),
-        _kill_us,
-    ),
-)
-"""Every catastrophe one command can be, by its program."""
-
-_INDEX: Final[dict[str, tuple[Catastrophe, ...]]] = {
-    program: tuple(entry for entry in CRITICAL if program in entry.programs)
-    for program in {name for entry in CRITICAL for name in entry.programs}
+    "database": Catastrophe("critical.drop-data", "destroys a database or a table", _database),
+    "flush": Catastrophe("critical.drop-data", "destroys a database or a table", _flush),
+    "export-keys": Catastrophe("critical.export-keys", "exports private keys", _export_keys),
+    "metadata": Catastrophe("critical.metadata", "asks the cloud's metadata service for credentials", _metadata),
+    "kill-us": Catastrophe("critical.kill-fwdperm", "stops the permission daemon", _kill_us),
 }
+"""Every catastrophe that one command can be, by the name under which a program's page asks for it."""
+
+DELETIONS: Final = {
+    "remote-delete": "deletes a remote repository, bucket or database for good",
+    "teardown": "tears down live infrastructure without confirmation",
+}
+"""Why a deletion that a program's page lists is one, by its kind."""
 
 
 def by_words(argv: Argv, ground: Ground) -> tuple[str, str, Argv] | None:
     """As `catastrophe`, for words alone."""
-    base = argv[0].rpartition("/")[2].lower()
-    entries = _INDEX.get(base) or (_INDEX.get(base.partition(".")[0]) if base.startswith("mkfs") else None)
-    for entry in entries or ():
-        words = entry.finds(argv, ground)
-        if words:
-            return entry.id, entry.reason, words
+    program = lookup(argv[0]) or lookup(argv[0].lower())
+    if program is not None:
+        for name in program.catastrophes:
+            entry = RECOGNISERS[name]
+            words = entry.finds(argv, ground)
+            if words:
+                return entry.id, entry.reason, words
+        for deletion in program.deletions:
+            found = earned(deletion, tuple(word for word in argv if not word.endswith("=false")))
+            if found is not None:
+                return f"critical.{deletion.id}", DELETIONS[deletion.id], found
     words = _own_command(argv, ground)
     if words:
         return "critical.own-command", "an agent must not answer, configure or stop its own permission system", words

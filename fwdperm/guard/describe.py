@@ -11,25 +11,30 @@ from typing import TYPE_CHECKING, Final
 from fwdperm.guard.catastrophe import measured
 from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.guard.command_line import LONGEST_ROUTINE
-from fwdperm.guard.critical import CRITICAL
-from fwdperm.guard.dangers import CODE_VARIABLES, DANGERS
+from fwdperm.guard.critical import DELETIONS, RECOGNISERS
 from fwdperm.guard.flows import FLOWS
 from fwdperm.guard.markers import PUBLIC, READ, WRITE
+from fwdperm.guard.operands import SCRIPTS
 from fwdperm.guard.own import HARMLESS_VERBS
-from fwdperm.guard.positive import HARMLESS_VARIABLES, HARMLESS_WRAPPERS, LOCAL_PROGRAMS, MUST_HAVE, SCRIPTS, TABLE
 from fwdperm.guard.reading import READ_ENDINGS, READ_HIDDEN_DIRECTORIES, READ_NAMES, SECRET_WORDS, SHY_ENDINGS
 from fwdperm.guard.writing import DATA_DIRECTORIES, DATA_ENDINGS, ENDINGS, FOREIGN_DIRECTORIES, RUN_LATER
+from fwdperm.programs.lookup import every_program
+from fwdperm.programs.program import Takes
+from fwdperm.programs.variables import CODE, CODE_HEADS, HARMLESS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from fwdperm.guard.markers import Marker
-    from fwdperm.guard.positive import Entry
+    from fwdperm.programs.program import Danger as Listed
+    from fwdperm.programs.program import Program, Use
 
 _HEAD: Final = """\
 # The guard's classes and tables
 
-Made from the tables in `fwdperm/guard/` by `python -m fwdperm.guard.describe`; a test keeps it current.
+Made from the book of programs and the tables in `fwdperm/guard/` by `python -m fwdperm.guard.describe`; a test keeps \
+it current.
+`fwdperm explain --program NAME` prints what the book says of one program.
 
 The guard is deterministic.
 It gives every request, and every unit of one, a class, an id for the journal, a reason and the words that earned it.
@@ -38,8 +43,8 @@ What a requester says about itself (a comment, a message, a claimed approval) is
 | class | meaning | who may allow |
 |---|---|---|
 | read-only | looking at an ordinary file of the workspace | allowed at once, unless a rule says otherwise |
-| routine | recognised in full by the positive list | the judge alone |
-| ruled | not dangerous, and on no positive list | the judge, only by citing a user's rule that covers it |
+| routine | recognised in full as a routine use of its program | the judge alone |
+| ruled | not dangerous, and no routine use | the judge, only by citing a user's rule that covers it |
 | dangerous | destructive, secret-exposing, system-wide, privileged, lasting, remote, opaque | a person only |
 | critical | certain catastrophe | nobody; a recorded rule without wildcards stands |
 
@@ -51,9 +56,9 @@ where it supplied one; the stricter of the two decides.
 
 ## What it will not protect you from
 
-- A program on the positive list that was replaced on the machine, or a test that does harm: running the project's \
+- A program of the book that was replaced on the machine, or a test that does harm: running the project's \
 tests runs the project's code.
-  `exec_judgeable = false` takes test runners and build tools off the list.
+  `exec_judgeable = false` takes test runners and build tools off the list of routine uses.
 - A link inside the workspace that leads out, when the requester did not supply the real path.
 - Secrets in files that are not named like secrets, in tracked history that is shown whole, or in what a search for a \
 common word turns up.
@@ -69,11 +74,14 @@ def describe() -> str:
     parts = [
         _HEAD.format(longest=f"{LONGEST_ROUTINE:,}"),
         "## Routine: commands\n\nA flag that is not listed is not accepted.\n",
-        _table(("id", "command", "flags", "operands"), (_entry(entry) for entry in TABLE)),
+        _table(
+            ("id", "command", "flags", "operands"),
+            (_routine(program, use) for program in every_program() for use in _routine_uses(program.use)),
+        ),
         f"Project scripts that count as checks: {_code(SCRIPTS)}.\n",
-        f"Variables that may stand before a routine command: {_code(HARMLESS_VARIABLES)}.\n",
-        f"Wrappers whose command alone decides: {_code(HARMLESS_WRAPPERS)}.\n",
-        f"Programs a project carries along that count as the ones of that name: {_code(LOCAL_PROGRAMS)}.\n",
+        f"Variables that may stand before a routine command: {_code(HARMLESS)}.\n",
+        f"Wrappers whose command alone decides: {_code(_plain_wrappers())}.\n",
+        f"Programs a project carries along that count as the ones of that name: {_code(_local())}.\n",
         "## Read-only and routine: files that may be read\n",
         (
             f"In the workspace, with one of these endings: {_code(READ_ENDINGS)}; "
@@ -95,16 +103,11 @@ def describe() -> str:
         _table(
             ("id", "why", "programs", "with"),
             (
-                (
-                    peril.id,
-                    peril.reason,
-                    _code(peril.programs, keep=True),
-                    _code((*(w.replace("|", " or ") for w in peril.words), *peril.flags), keep=True),
-                )
-                for peril in DANGERS
+                (f"dangerous.{danger.id}", danger.why, _code(names, keep=True), _condition(danger))
+                for danger, names in _dangers().items()
             ),
         ),
-        f"Variables that make programs run other code: {_code(CODE_VARIABLES)}.\n",
+        f"Variables that make programs run other code: {_code([*CODE, *(f'{head}*' for head in CODE_HEADS)])}.\n",
         (
             "## Sensitive to read\n\n`*` crosses slashes; letter case does not count.\n"
             "Touching a critical one is rejected.\n"
@@ -116,7 +119,16 @@ def describe() -> str:
         "## Catastrophes and the like: one command\n",
         _table(
             ("id", "why", "programs"),
-            ((_measured(entry.id), entry.reason, _code(entry.programs, keep=True)) for entry in CRITICAL),
+            (
+                *(
+                    (_measured(entry.id), entry.reason, _code(_looked_at(name), keep=True))
+                    for name, entry in RECOGNISERS.items()
+                ),
+                *(
+                    (_measured(f"critical.{kind}"), why, _code(_deleting(kind), keep=True))
+                    for kind, why in DELETIONS.items()
+                ),
+            ),
         ),
         "## Catastrophes and the like: commands together, hidden ones, and our own\n",
         _table(("id", "why"), ((_measured(name), why) for name, why in FLOWS)),
@@ -130,20 +142,63 @@ def _measured(name: str) -> str:
     return measured(Assessment(Danger.CRITICAL, name, "")).id
 
 
-def _entry(entry: Entry) -> tuple[str, str, str, str]:
+def _routine_uses(use: Use) -> Iterator[Use]:
+    if use.routine:
+        yield use
+    for sub in dict.fromkeys(map(id, use.subs.values())):
+        yield from _routine_uses(next(one for one in use.subs.values() if id(one) == sub))
+
+
+def _routine(program: Program, use: Use) -> tuple[str, str, str, str]:
+    options = {id(option): option for option in use.options.values() if option.is_accepted}
     flags = [
-        *(f"-{letter}" for letter in entry.letters),
-        *sorted(entry.flags),
-        *(f"{flag} {kind.value.upper()}" for flag, kind in sorted(entry.valued.items())),
+        " ".join(
+            (
+                " or ".join(option.spellings),
+                *(() if option.takes is Takes.NOTHING else (option.takes.name.replace("_", " "),)),
+            )
+        )
+        for option in options.values()
     ]
-    must = MUST_HAVE.get(entry.id)
-    needed = f" (one of {_code(must)} is needed)" if must else ""
+    needed = f" (one of {_code(use.requires)} is needed)" if use.requires else ""
     return (
-        f"routine.{entry.id}",
-        f"`{' '.join((entry.program, *entry.words))}`",
+        f"routine.{use.routine}",
+        f"`{' '.join((program.name, *use.words))}`",
         _code(flags, keep=True) + needed,
-        f"one of {_code(entry.choices)}" if entry.choices else entry.operands.value,
+        f"one of {_code(use.choices)}" if use.choices else use.operands.value,
     )
+
+
+def _local() -> Iterator[str]:
+    return (path for program in every_program() for path in program.local)
+
+
+def _plain_wrappers() -> Iterator[str]:
+    for program in every_program():
+        if program.use.wrapping is not None and program.use.wrapping.is_plain:
+            yield program.name
+
+
+def _dangers() -> dict[Listed, list[str]]:
+    """Give every listed danger with the programs that list it in the same words."""
+    found: dict[Listed, list[str]] = {}
+    for program in every_program():
+        for danger in program.dangers:
+            found.setdefault(danger, []).append(program.name)
+    return dict(sorted(found.items(), key=lambda pair: pair[0].id))
+
+
+def _condition(danger: Listed) -> str:
+    words = [" or ".join(sorted(each)) for each in danger.words]
+    return _code([*words, *sorted(danger.options), *sorted(danger.operands)], keep=True)
+
+
+def _looked_at(name: str) -> Iterator[str]:
+    return (program.name for program in every_program() if name in program.catastrophes)
+
+
+def _deleting(kind: str) -> Iterator[str]:
+    return (program.name for program in every_program() if any(one.id == kind for one in program.deletions))
 
 
 def _markers(markers: Sequence[Marker]) -> str:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.classes import Danger
 from fwdperm.guard.critical import by_words
-from fwdperm.guard.inline import GONE, look_inside
-from fwdperm.guard.leaks import secret_read_by, uploaded_secret
-from fwdperm.guard.programs import DOWNLOADERS, INLINE_FLAGS, INTERPRETERS, SENDERS, SHELLS, UPLOADS
+from fwdperm.guard.inline import GONE, INLINE_FLAGS, look_inside
+from fwdperm.guard.leaks import UPLOADS, secret_read_by, uploaded_secret
 from fwdperm.guard.text import holds_token, is_local, sql_drops
 from fwdperm.guard.touched import catastrophe
+from fwdperm.programs.lookup import is_in_family, lookup
+from fwdperm.programs.program import Carries
 from fwdperm.shell import parse_line
 from fwdperm.shell.literal import assignments, decodes, expand, feeder, literal_input, literal_output
 
@@ -93,14 +94,14 @@ def flows(line: Line, ground: Ground, text: str, *, depth: int = 0) -> dict[int,
     if web.line.functions:
         _fork_bomb(web, found)
     for index, command in enumerate(web.commands):
-        base = command.base
+        families = _families(command)
         if not command.words:
             continue
-        if base in INTERPRETERS or base in {"eval", "source", ".", "exec"} or base.startswith(("python3.", "pypy")):
+        if not families.isdisjoint(("interpreter", "text runner")):
             _into_interpreter(web, index, found, ground, depth)
-        if base in SENDERS or any(r.target.text.startswith(("/dev/tcp/", "/dev/udp/")) for r in command.redirects):
+        if "sender" in families or any(r.target.text.startswith(("/dev/tcp/", "/dev/udp/")) for r in command.redirects):
             _out(web, index, found, ground)
-        if base in {"psql", "mysql", "mariadb", "sqlite3", "mongosh", "mongo"}:
+        if "database client" in families:
             fed = literal_input(web.line, index)
             if fed and sql_drops(fed):
                 found[index] = (
@@ -109,14 +110,26 @@ def flows(line: Line, ground: Ground, text: str, *, depth: int = 0) -> dict[int,
                     "destroys a database or a table",
                     (command.program, fed[:80]),
                 )
-        if base == "xargs":
-            _xargs(web, index, found, ground)
-        if base in {"kill", "xargs"}:
+        appends = _appends(command)
+        if appends:
+            _appended(web, index, found, ground)
+        if appends or "process killer" in families:
             _kill_us(web, index, found)
     _fetch_then_run(web, found)
     if depth < _DEPTH:
         _hidden(web, ground, text, found, depth)
     return found
+
+
+def _families(command: Command) -> frozenset[str]:
+    program = lookup(command.program)
+    return program.families if program is not None else frozenset()
+
+
+def _appends(command: Command) -> bool:
+    """Say whether a program runs a command with words that it reads from its input."""
+    program = lookup(command.program)
+    return program is not None and program.use.wrapping is not None and program.use.wrapping.appends
 
 
 def _critical(found: dict[int, Found], id_: str, reason: str, words: tuple[str, ...], *indexes: int) -> None:
@@ -160,7 +173,7 @@ def _substituted(web: Web, index: int) -> list[int]:
 def _reads_program_from_input(command: Command) -> bool:
     args = command.argv[1:]
     if any(
-        arg in INLINE_FLAGS or arg == "-m" or (re.fullmatch(r"-[a-z]*c", arg) and command.base in SHELLS)
+        arg in INLINE_FLAGS or arg == "-m" or (re.fullmatch(r"-[a-z]*c", arg) and "shell" in _families(command))
         for arg in args
     ):
         return False
@@ -170,10 +183,10 @@ def _reads_program_from_input(command: Command) -> bool:
 
 def _into_interpreter(web: Web, index: int, found: dict[int, Found], ground: Ground, depth: int) -> None:  # noqa: C901 - a fixed order of looks
     command = web.commands[index]
-    base = command.base
+    families = _families(command)
     feeding = list(upstream(web, index))
-    from_input = base not in {"eval", "source", ".", "exec"} and _reads_program_from_input(command)
-    runs_text = base in {"eval", "source", "."} or any(
+    from_input = "text runner" not in families and _reads_program_from_input(command)
+    runs_text = "text runner" in families or any(
         arg in INLINE_FLAGS or re.fullmatch(r"-[a-zA-Z]*c", arg) for arg in command.argv[1:]
     )
     as_file = any(not word.known and word.text.startswith("<(") for word in command.words[1:])
@@ -182,16 +195,16 @@ def _into_interpreter(web: Web, index: int, found: dict[int, Found], ground: Gro
             continue
         other = web.commands[at]
         words = (other.program, command.program)
-        if other.base in DOWNLOADERS:
+        if "downloader" in _families(other):
             _critical(found, "critical.remote-code", "runs code straight from the network", words, at, index)
         elif decodes(other):
             reason = "runs text that nobody can read before it is decoded"
             _critical(found, "critical.decoded-code", reason, words, at, index)
-    if from_input and depth < _DEPTH and base in SHELLS:
+    if from_input and depth < _DEPTH and "shell" in families:
         fed = literal_input(web.line, index)
         if fed:
             _unpack(fed, index, found, ground, depth, (command.program, fed[:80]))
-    if base in INTERPRETERS - SHELLS:
+    if "interpreter" in families and "shell" not in families:
         for at, word in enumerate(command.words[1:], 1):
             if command.words[at - 1].text in INLINE_FLAGS or (
                 word.text.startswith(("-e", "-c")) and len(word.text) > 3  # noqa: PLR2004 - a length of a flag
@@ -244,7 +257,7 @@ def _unpack(  # noqa: PLR0913, PLR0917 - what every look needs
 def _out(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:  # noqa: C901 - a fixed order of looks
     """Judge a command that can send: does a secret reach it?"""
     command = web.commands[index]
-    base = command.base
+    families = _families(command)
     logs_in = _only_logs_in(command)
     for at in upstream(web, index):
         other = web.commands[at]
@@ -253,7 +266,7 @@ def _out(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:
             _critical(
                 found, "critical.exfiltration", "sends a secret out", (secret, command.program or "network"), at, index
             )
-        elif base in {"nc", "ncat", "netcat", "socat", "telnet"} and other.base in SHELLS:
+        elif "raw connection" in families and "shell" in _families(other):
             _critical(
                 found,
                 "critical.reverse-shell",
@@ -263,7 +276,7 @@ def _out(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:
                 index,
             )
     if any(redirect.target.text.startswith(("/dev/tcp/", "/dev/udp/")) for redirect in command.redirects):
-        if base in SHELLS or (base == "exec" and _hands_a_shell_over(web, index)):
+        if "shell" in families or ("text runner" in families and _hands_a_shell_over(web, index)):
             _critical(
                 found,
                 "critical.reverse-shell",
@@ -278,13 +291,15 @@ def _out(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:
         secret = _tainted(web, index, ground)
     if secret:
         _critical(found, "critical.exfiltration", "sends a secret out", (command.program, secret), index)
-    elif base in {"curl", "wget"} and any(
+    elif "web client" in families and any(
         word.text.startswith(("http://", "https://")) and holds_token(word.text) and not is_local(word.text)
         for word in command.words[1:]
     ):
         _critical(found, "critical.exfiltration", "sends a secret out in an address", (command.program,), index)
-    sends_files = base in {"scp", "rsync", "nc"} or any(UPLOADS.match(word.text) for word in command.words[1:])
-    if base in {"curl", "wget", "http", "scp", "rsync", "nc"} and sends_files and _runs_over_many(web, index):
+    sends_files = "file sender" in families or (
+        "web client" in families and any(UPLOADS.match(word.text) for word in command.words[1:])
+    )
+    if sends_files and _runs_over_many(web, index):
         _critical(found, "critical.bulk-upload", "uploads every file it finds", (command.program,), index)
 
 
@@ -292,7 +307,7 @@ def _only_logs_in(command: Command) -> bool:
     """Say whether all that is not known before it runs is a login header: a token sent where it belongs."""
     unknown = [word.text.lower() for word in command.words if not word.known]
     return (
-        command.base in {"curl", "wget", "http", "https", "xh"}
+        "web client" in _families(command)
         and bool(unknown)
         and command.fed_by < 0
         and all(text.startswith(("authorization:", "private-token:", "x-api-key:")) for text in unknown)
@@ -301,8 +316,8 @@ def _only_logs_in(command: Command) -> bool:
 
 def _hands_a_shell_over(web: Web, index: int) -> bool:
     """Say whether a connection kept open by `exec` is one that a shell, or whatever comes in, is run on."""
-    return any(word.rpartition("/")[2] in SHELLS for word in web.commands[index].argv[1:]) or any(
-        other.base in SHELLS or (bool(other.words) and "$" in other.words[0].raw)
+    return any(is_in_family(word, "shell") for word in web.commands[index].argv[1:]) or any(
+        "shell" in _families(other) or (bool(other.words) and "$" in other.words[0].raw)
         for at, other in enumerate(web.commands)
         if at != index
     )
@@ -311,7 +326,7 @@ def _hands_a_shell_over(web: Web, index: int) -> bool:
 def _runs_over_many(web: Web, index: int) -> bool:
     at = web.commands[index].carrier
     while at >= 0:
-        if web.commands[at].base in {"find", "xargs", "parallel", "fd"}:
+        if "repeater" in _families(web.commands[at]):
             return True
         at = web.commands[at].carrier
     return False
@@ -332,8 +347,8 @@ def _tainted(web: Web, index: int, ground: Ground) -> str:
     return ""
 
 
-def _xargs(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:
-    """Put literal input behind what `xargs` runs; and look at a `find` over everything that feeds it."""
+def _appended(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:
+    """Put literal input behind the command that takes it as words; look at a search over everything that feeds it."""
     inner = [at for at, each in enumerate(web.commands) if each.carrier == index and each.wrapped_by]
     fed = literal_input(web.line, index)
     source = web.commands[max(feeder(web.line, index), 0)]
@@ -343,15 +358,22 @@ def _xargs(web: Web, index: int, found: dict[int, Found], ground: Ground) -> Non
             hit = by_words((*argv, *fed.split()), ground)
             if hit:
                 _critical(found, hit[0], hit[1], hit[2], index, at)
-        if argv and argv[0].rpartition("/")[2] in {"rm", "shred", "unlink"} and source.base == "find":
+        if argv and is_in_family(argv[0], "remover") and _searches(source):
             hit = by_words((*source.argv, "-delete"), ground)
             if hit:
                 _critical(found, hit[0], hit[1], hit[2], index, at)
 
 
+def _searches(command: Command) -> bool:
+    program = lookup(command.program)
+    return program is not None and program.use.wrapping is not None and program.use.wrapping.style is Carries.FIND
+
+
 def _kill_us(web: Web, index: int, found: dict[int, Found]) -> None:
     command = web.commands[index]
-    if command.base == "xargs" and not any(each.carrier == index and each.base == "kill" for each in web.commands):
+    if _appends(command) and not any(
+        each.carrier == index and "process killer" in _families(each) for each in web.commands
+    ):
         return
     for at in upstream(web, index):
         if any("fwdperm" in word.lower() for word in web.commands[at].argv):
@@ -369,7 +391,7 @@ def _fetch_then_run(web: Web, found: dict[int, Found]) -> None:
         if fetched:
             script = (
                 next((arg for arg in args if not arg.startswith("-")), "")
-                if command.base in INTERPRETERS | {"source", "."}
+                if not _families(command).isdisjoint(("interpreter", "text runner"))
                 else ""
             )
             hit = fetched.get(name) if name in fetched else fetched.get(script)
@@ -382,7 +404,7 @@ def _fetch_then_run(web: Web, found: dict[int, Found]) -> None:
                     hit,
                     index,
                 )
-        if command.base in {"curl", "wget", "fetch", "aria2c"}:
+        if "web client" in _families(command):
             for target in _downloaded(command, args):
                 fetched[target.removeprefix("./")] = index
 
@@ -392,7 +414,8 @@ def _downloaded(command: Command, args: list[str]) -> list[str]:
     for at, arg in enumerate(args[:-1]):
         if arg in {"-o", "--output", "-O", "--output-document"} or re.fullmatch(r"-[a-zA-Z]*[oO]", arg):
             out.append(args[at + 1])
-    if command.base == "wget" or any(re.fullmatch(r"-[a-zA-Z]*O[a-zA-Z]*|--remote-name", arg) for arg in args):
+    by_itself = "saves by itself" in _families(command)
+    if by_itself or any(re.fullmatch(r"-[a-zA-Z]*O[a-zA-Z]*|--remote-name", arg) for arg in args):
         out.extend(arg.split("?")[0].rpartition("/")[2] for arg in args if "/" in arg and not arg.startswith("-"))
     return [name for name in out if name and name != "-"]
 

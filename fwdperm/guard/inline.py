@@ -39,6 +39,10 @@ _STRINGS: Final = re.compile(
     r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"|`((?:[^`\\]|\\.)*)`|(?:qx|%x)[{(\[/]([^})\]/]*)"
 )
 _LISTS: Final = re.compile(r"\[\s*((?:['\"][^'\"]*['\"]\s*,?\s*)+)\]")
+INLINE_FLAGS: Final = frozenset(
+    ["-c", "-e", "-E", "-r", "-p", "-pe", "-ne", "-le", "--eval", "-Command", "--command", "eval"]
+)
+"""Flags behind which an interpreter takes code."""
 GONE: Final = frozenset(
     {
         "critical.wipe",

@@ -8,22 +8,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.guard.dangers import peril_of
+from fwdperm.guard.dangers import danger_of, earned
 from fwdperm.guard.markers import matches_configured, may_hold_secret_path
 from fwdperm.guard.places import LONGEST_PATH, is_catastrophic
-from fwdperm.guard.programs import BULK_SENDERS, SHOWS_SECRETS, UPLOADS
 from fwdperm.guard.touched import candidates
+from fwdperm.programs.lookup import lookup
 
 if TYPE_CHECKING:
     from fwdperm.guard.surroundings import Ground
+    from fwdperm.programs.program import Program
     from fwdperm.shell.command import Command
 
-_NO_FILES: Final = frozenset(
-    ["dig", "nslookup", "host", "ping", "ssh", "telnet", "whois", "openssl", "gcloud", "az", "glab"]
+UPLOADS: Final = re.compile(
+    r"(?:-d|-F|-T|--data|--data-\w+|--form|--upload-file|--post-file|--post-data|--body-file|--json)(?:=|$)"
 )
-"""Senders that send no file they name."""
-_SUBCOMMANDS: Final = frozenset(["gh", "glab", "aws", "gcloud", "az", "heroku", "fly", "vercel"])
-"""Senders whose bare words are subcommands: `secret` is no file there."""
+"""Options by which a client of the web sends something."""
+_SECRET_DANGERS: Final = frozenset({"secret-tools", "secret-stores"})
 _REMOTE_PATH: Final = re.compile(r"[\w.@-]+:")
 _NOT_SENT: Final = frozenset(
     [
@@ -49,28 +49,24 @@ _NOT_SENT: Final = frozenset(
 """Flags whose value is a file that is used and not sent."""
 
 
-def secret_read_by(command: Command, ground: Ground) -> str:  # noqa: C901 - a fixed order of looks
+def secret_read_by(command: Command, ground: Ground) -> str:
     """Give the word by which a command shows a secret; empty when it shows none."""
-    base = command.base
     argv = command.argv
-    if (base == "env" and all(word.startswith("-") or "=" in word for word in argv[1:])) or base == "printenv":
-        return base
-    if base in {"export", "declare", "typeset", "set"} and (argv[1:] in ((), ("-p",), ("-x",))):
-        return base
-    if (base in {"gpg", "gpg2"} and any("secret" in word for word in argv)) or (
-        base == "security" and "find-generic-password" in argv
-    ):
-        return base
-    if base == "git" and "credential" in argv:
-        return "credential"
-    peril = peril_of(argv) if argv else None
-    if peril and peril[0].id in {"dangerous.secret-tools", "dangerous.secret-stores"} and base in SHOWS_SECRETS:
-        return " ".join(peril[1])
-    if base in {"tar", "zip", "cpio", "7z"}:
+    program = lookup(command.program)
+    families = program.families if program is not None else frozenset()
+    if "environment" in families and _shows_environment(command, is_wrapper=_wraps(program)):
+        return command.base
+    for use in program.secrets if program is not None else ():
+        if (words := earned(use, argv)) is not None:
+            return words[-1]
+    danger = danger_of(argv) if argv and "secret store" in families else None
+    if danger and danger[0].id in _SECRET_DANGERS:
+        return " ".join(danger[1])
+    if "archiver" in families:
         whole = _whole(argv[1:], ground)
         if whole:
             return whole
-    if base in {"ls", "test", "[", "stat", "echo", "printf", "find"}:
+    if "lister" in families:
         return ""
     for redirect in command.redirects:
         if redirect.reads and is_secret(redirect.target.text, ground):
@@ -83,6 +79,23 @@ def secret_read_by(command: Command, ground: Ground) -> str:  # noqa: C901 - a f
         ),
         "",
     )
+
+
+def _wraps(program: Program | None) -> bool:
+    return program is not None and program.use.wrapping is not None
+
+
+def _shows_environment(command: Command, *, is_wrapper: bool) -> bool:
+    """Say whether a program that shows or sets variables shows them all, given no command and nothing to set."""
+    words = command.argv[1:]
+    if is_wrapper:
+        return all(word.startswith("-") or "=" in word for word in words)
+    return "builtin" not in _families(command) or words in ((), ("-p",), ("-x",))
+
+
+def _families(command: Command) -> frozenset[str]:
+    program = lookup(command.program)
+    return program.families if program is not None else frozenset()
 
 
 def _whole(words: tuple[str, ...], ground: Ground) -> str:
@@ -109,13 +122,13 @@ def is_secret(text: str, ground: Ground) -> bool:
 
 def uploaded_secret(command: Command, ground: Ground) -> str:  # noqa: C901 - a fixed order of looks
     """Give the word by which a command sends a secret file; empty when it sends none."""
-    base = command.base
-    if base in _NO_FILES:
+    families = _families(command)
+    if "word sender" in families:
         return ""
     for redirect in command.redirects:
         if redirect.reads and is_secret(redirect.target.text, ground):
             return redirect.target.text
-    if base in BULK_SENDERS:
+    if "bulk sender" in families:
         whole = _whole(command.argv[1:-1], ground)
         if whole:
             return whole
@@ -127,11 +140,11 @@ def uploaded_secret(command: Command, ground: Ground) -> str:  # noqa: C901 - a 
             continue
         if text.startswith(("--key", "--cert", "--cacert", "--output", "--netrc", "--exclude")):
             continue
-        if base in {"scp", "rsync", "sftp"} and _REMOTE_PATH.match(text):
+        if "remote copier" in families and _REMOTE_PATH.match(text):
             continue
-        if base in _SUBCOMMANDS and not set("/.@") & set(text):
+        if "command tree" in families and not set("/.@") & set(text):
             continue
-        if base in {"curl", "wget"} and not (
+        if "uploads by option" in families and not (
             UPLOADS.match(before) or UPLOADS.match(text) or (text[:2] in {"-d", "-F", "-T"} and len(text) > 2)  # noqa: PLR2004 - a length of a flag
         ):
             continue

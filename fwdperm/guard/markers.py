@@ -16,6 +16,11 @@ from functools import lru_cache
 from typing import Final
 
 from fwdperm.guard.places import wildcard_pattern
+from fwdperm.rules.globs import MeetingIndex
+from fwdperm.rules.wildcard import Wildcard
+
+_DEEPEST: Final = 32
+"""Directories of a glob that are looked at as the place of a secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,6 +346,50 @@ def may_stand_for_secret(pattern: str, home: str, cwd: str) -> bool:
                 if path.startswith(stem.lower()) and not hidden and fnmatchcase(path, shape):
                     return True
     return False
+
+
+@lru_cache(maxsize=512)
+def may_reach_secret(pattern: str) -> bool:
+    """Say whether an absolute glob of a search tool may stand for a usual path of `READ`, hidden ones included.
+
+    Args:
+        pattern: With `*`, `?`, `[...]` inside a name, and `**` over any number of directories.
+    """
+    shape = re.compile(_search_shape(pattern.lower()), re.DOTALL)
+    parts = re.sub(r"\*+|\?|\[[^]/]*\]", "x", pattern.lower()).split("/")[:-1]
+    above = ["/".join(parts[:size]) for size in range(1, min(len(parts), _DEEPEST) + 1)]
+    for marker in READ:
+        for secret in () if marker.by_name else marker.patterns:
+            tail = secret.lstrip("*").replace("*", "x")
+            usual = tail if tail.startswith("/") else f"/x{tail}"
+            if any(shape.fullmatch(base + usual) for base in ([""] if secret[0] == "/" else above)):
+                return True
+    return False
+
+
+def _search_shape(pattern: str) -> str:
+    """Translate a search tool's glob into a regular expression; a bracket stands for any one character."""
+    shapes = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    pieces = re.split(r"(\*\*+/|\*+|\?|\[[^]/]+\])", pattern)
+    return "".join(
+        re.escape(piece) if at % 2 == 0 else "[^/]" if piece[0] == "[" else shapes[re.sub(r"\*{3,}", "**", piece)]
+        for at, piece in enumerate(pieces)
+    )
+
+
+@lru_cache(maxsize=64)
+def _meetings(patterns: tuple[str, ...], home: str) -> MeetingIndex:
+    return MeetingIndex((at, Wildcard(each.lower(), home=home.lower()).globs) for at, each in enumerate(patterns))
+
+
+def may_meet_configured(path: str, patterns: tuple[str, ...], home: str, cwd: str) -> bool:
+    """Say whether an absolute glob of a search tool may stand for a path that one of the operator's patterns covers."""
+    index = _meetings(patterns, home)
+    forms = [path.lower()]
+    for start, short in ((home, "~/"), (cwd, "")):
+        if start and path.startswith(start.rstrip("/") + "/"):
+            forms.append(short + path[len(start.rstrip("/")) + 1 :].lower())
+    return any(index.meeting(form, deep=True) for form in forms)
 
 
 def _first(matcher: _Matcher, folded: str) -> Marker | None:

@@ -1,7 +1,7 @@
-"""Holding the operands of a command, and the values of its flags, against what an entry of the positive list takes.
+"""Holding the operands of a command, and the values of its flags, against what a routine use takes.
 
-Lives here: paths, revisions, patterns, small languages (`sed`, `awk`, `jq`) as operands. Never here: the list
-(`positive.py`), programs and flags (`routine.py`), which files are ordinary (`reading.py`, `writing.py`).
+Lives here: paths, revisions, patterns, small languages (`sed`, `awk`, `jq`) as operands. Never here: the uses (the book
+of programs), programs and flags (`routine.py`), which files are ordinary (`reading.py`, `writing.py`).
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.markers import sensitive_to_write
-from fwdperm.guard.positive import SCRIPTS, Entry, Takes
 from fwdperm.guard.reading import Look, why_not_readable
 from fwdperm.guard.writing import ENDINGS, below, is_plain_directory, why_not_ordinary
+from fwdperm.programs.program import First, Takes
 
 if TYPE_CHECKING:
     from fwdperm.guard.surroundings import Ground
+    from fwdperm.programs.program import Program, Use
     from fwdperm.shell.command import Word
 
 
@@ -72,14 +73,13 @@ _ENVIRONMENT: Final = re.compile(
     r"(?:py\d*|py3\.\d+|pypy\d*|lint|types?|typing|mypy|docs|tests?|unit|format|check|cov|coverage|ruff|flake8|pre-commit)"
     r"(?:-(?:py\d+|\d\.\d+|cov|unit|lint|mypy|docs|test))*$"
 )
-_DIGESTS: Final = frozenset({"wc", "md5sum", "sha1sum", "sha256sum", "cksum", "file"})
-"""Programs that show a count, a sum or a kind, and no contents."""
-_REWRITES: Final = frozenset({"ruff", "black", "isort", "gofmt", "rustfmt", "prettier", "eslint"})
-"""Programs that may rewrite what they are given: no settings, no hidden directory, nothing that an agent obeys."""
-_READS_TREES: Final = frozenset(
-    {"ruff", "black", "isort", "python", "go", "gofmt", "rustfmt", "deno", "prettier", "shellcheck"}
+SCRIPTS: Final = _f(
+    "test tests lint build typecheck type-check types tsc check format:check fmt:check "
+    "lint:check test:unit test:ci test:types "
+    "test:integration build:check check:types check-types lint:ts lint:js lint:css coverage test:coverage unit"
 )
-"""Programs that take directories and show little of what they read."""
+"""Names of project scripts that check rather than change."""
+_RECURSIVE: Final = _f("-r -R --recursive")
 _GLOB_CHARS: Final = frozenset("*?[")
 
 
@@ -103,7 +103,7 @@ def check_value(kind: Takes, word: Word, value: str, ground: Ground) -> None:  #
         # A flag whose value is optional leaves the next word to be a path.
         raise NotRoutine(f"`{value}` may be read as a sensitive path")
     match kind:
-        case Takes.TEXT:
+        case Takes.TEXT | Takes.PATTERN | Takes.PROSE:
             if word.glob and value == word.text:
                 raise NotRoutine(f"`{value}` may turn into file names")
         case Takes.NUMBER:
@@ -128,32 +128,33 @@ def check_value(kind: Takes, word: Word, value: str, ground: Ground) -> None:  #
             _check_path(value, ground, glob=word.glob, look=Look.NAME)
 
 
-def check_operands(entry: Entry, operands: list[Word], seen: set[str], ground: Ground) -> None:  # noqa: C901, PLR0912 - one branch per kind
-    """Hold the operands of a command against what its entry takes.
+def check_operands(program: Program, use: Use, operands: list[Word], seen: set[str], ground: Ground) -> None:  # noqa: C901, PLR0912 - one branch per kind
+    """Hold the operands of a command against what its use takes.
 
     Args:
-        entry: The entry.
+        program: The program.
+        use: The routine use.
         operands: The words that are no flags.
-        seen: The flags that were given.
+        seen: The flags that were given, in every spelling.
         ground: Where the command runs.
 
     Raises:
         NotRoutine: With the reason, when one is not recognised.
     """
-    if len(operands) < entry.needs:
-        raise NotRoutine(f"`{entry.program}` without an operand")
-    kind = entry.operands
+    if len(operands) < use.needs:
+        raise NotRoutine(f"`{program.name}` without an operand")
+    kind = use.operands
     match kind:
         case Takes.NOTHING:
             if operands:
-                raise NotRoutine(f"operand `{operands[0].text}` of `{entry.program}` is not on the positive list")
+                raise NotRoutine(f"operand `{operands[0].text}` of `{program.name}` is not part of a routine use")
         case Takes.TEXT:
-            if any(word.glob for word in operands) and entry.program == "printf":
+            if any(word.glob for word in operands) and not use.unknown_is_text:
                 raise NotRoutine("a pattern of file names where text belongs")
         case Takes.CHOICE:
             for word in operands:
-                if word.text not in entry.choices:
-                    raise NotRoutine(f"`{word.text}` is not one of the checking words of `{entry.program}`")
+                if word.text not in use.choices:
+                    raise NotRoutine(f"`{word.text}` is not one of the checking words of `{program.name}`")
         case Takes.PACKAGE:
             for word in operands:
                 if not _GO_PACKAGE.match(word.text):
@@ -161,59 +162,79 @@ def check_operands(entry: Entry, operands: list[Word], seen: set[str], ground: G
                 _check_path(word.text, ground, glob=word.glob, look=Look.MAYBE_TREE)
         case Takes.NUMBER | Takes.WORD | Takes.BUILD:
             for word in operands:
-                if word.text.startswith("-") and word.text not in entry.flags:
-                    raise NotRoutine(f"`{word.text}` of `{entry.program}` is not on the positive list")
+                option = use.options.get(word.text)
+                if word.text.startswith("-") and (option is None or not option.is_accepted):
+                    raise NotRoutine(f"`{word.text}` of `{program.name}` is not part of a routine use")
                 check_value(kind, word, word.text, ground)
         case Takes.READ:
             for word in operands:
-                _check_read(entry, word, seen, ground)
-        case Takes.NAME:
+                _check_read(program, use, word, seen, ground)
+        case Takes.NAME | Takes.GOES:
             for word in operands:
                 _check_path(word.text, ground, glob=word.glob, look=Look.NAME)
-                if entry.program == "cd" and (problem := is_plain_directory(ground.resolve(word.text), ground)):
+                if kind is Takes.GOES and (problem := is_plain_directory(ground.resolve(word.text), ground)):
                     raise NotRoutine(f"`{word.text}`: {problem}")
-        case Takes.WRITE:
+        case Takes.WRITE | Takes.NEW:
             for word in operands:
-                _check_written(entry, word, ground)
+                _check_written(word, ground, makes_directory=kind is Takes.NEW)
         case Takes.REVISION:
             for word in operands:
                 _check_revision(word, ground)
         case Takes.SCRIPT:
             if len(operands) != 1 or operands[0].text not in SCRIPTS:
                 raise NotRoutine("not one of the checking scripts by name")
-        case Takes.PATTERN_THEN_READ | Takes.PATTERN_THEN_TREE:
-            _check_search(entry, operands, seen, ground)
+        case (
+            Takes.PATTERN_THEN_READ
+            | Takes.PATTERN_THEN_TREE
+            | Takes.PATTERN_THEN_REVISION
+            | Takes.MAYBE_PATTERN_THEN_READ
+        ):
+            _check_search(program, use, operands, seen, ground)
         case _:
-            raise NotRoutine(f"operands of `{entry.program}` are not understood")
+            raise NotRoutine(f"operands of `{program.name}` are not understood")
 
 
-def _check_search(entry: Entry, operands: list[Word], seen: set[str], ground: Ground) -> None:  # noqa: C901 - a fixed order of looks
+def _check_search(program: Program, use: Use, operands: list[Word], seen: set[str], ground: Ground) -> None:
     pattern_given = bool(seen & {"-e", "--regexp", "--files"})
     paths = operands if pattern_given else operands[1:]
-    if not pattern_given and not operands and entry.program != "fd":
-        raise NotRoutine(f"`{entry.program}` without a pattern")
+    is_optional = use.operands is Takes.MAYBE_PATTERN_THEN_READ
+    if not pattern_given and not operands and not is_optional:
+        raise NotRoutine(f"`{program.name}` without a pattern")
     if operands and not pattern_given and operands[0].glob:
         raise NotRoutine("the pattern may turn into file names")
-    if entry.id == "sed-n" and not _SED_RANGE.match(operands[0].text):
-        raise NotRoutine("only line ranges of `sed -n` are on the positive list")
-    if entry.id == "awk-print" and not _AWK_PRINT.match(operands[0].text):
-        raise NotRoutine("only printing columns is on the positive list of `awk`")
-    if entry.id == "jq" and not _is_plain_jq(operands[0].text):
-        raise NotRoutine("this `jq` filter says more than picking from its input")
-    recursive = entry.program in {"rg", "git"} or bool(seen & {"-r", "-R", "--recursive"})
-    if entry.program == "rg" or "--include" not in seen:
+    _check_language(program, use, operands)
+    in_history = use.operands is Takes.PATTERN_THEN_REVISION
+    recursive = use.searches_below or bool(seen & _RECURSIVE)
+    if "--include" not in seen or use.searches_below:
         for word in paths if recursive else ():
-            _check_tree(word.text.rpartition(":")[2] if entry.program == "git" else word.text, ground, entry.program)
-        if recursive and not paths and entry.program not in {"rg", "git"}:
-            _check_tree(".", ground, entry.program)
-    if recursive and entry.program in {"rg", "git"} and not paths and "--files" not in seen:
+            text = word.text.rpartition(":")[2] if in_history else word.text
+            _check_tree(text, ground, may_be_all=use.searches_below)
+        if recursive and not paths and not use.searches_below:
+            _check_tree(".", ground, may_be_all=False)
+    if use.searches_below and not paths and "--files" not in seen:
         _check_telling(operands, seen)
-    look = Look.MAYBE_TREE if recursive or entry.program == "fd" else Look.CONTENT
+    look = Look.MAYBE_TREE if recursive or is_optional else Look.CONTENT
     for word in paths:
-        if entry.id == "git-grep":
+        if in_history:
             _check_revision(word, ground)
         elif word.text != "-":
             _check_path(word.text, ground, glob=word.glob, look=look)
+
+
+def _check_language(program: Program, use: Use, operands: list[Word]) -> None:
+    """Hold code in a program's own language against the little of it that only shows."""
+    if not operands:
+        return
+    code = operands[0].text
+    match use.first:
+        case First.SED if not _SED_RANGE.match(code):
+            raise NotRoutine(f"only line ranges are a routine use of `{program.name}`")
+        case First.AWK if not _AWK_PRINT.match(code):
+            raise NotRoutine(f"only printing columns is a routine use of `{program.name}`")
+        case First.JQ if not _is_plain_jq(code):
+            raise NotRoutine(f"this `{program.name}` filter says more than picking from its input")
+        case _:
+            pass
 
 
 def _is_plain_jq(text: str) -> bool:
@@ -235,32 +256,34 @@ def _check_telling(operands: list[Word], seen: set[str]) -> None:
         raise NotRoutine("searching the whole workspace for nearly anything would show its secrets too")
 
 
-def _check_read(entry: Entry, word: Word, seen: set[str], ground: Ground) -> None:
+def _check_read(program: Program, use: Use, word: Word, seen: set[str], ground: Ground) -> None:
     text = word.text
     if text == "-":
         return
     if text.startswith("@"):
         raise NotRoutine(f"`{text}` may be read as more arguments")
-    if entry.program in _REWRITES:
+    if "rewriter" in program.families:
         path = ground.resolve(text)
         if sensitive_to_write(path) or any(part.startswith(".") for part in below(path, ground)):
             raise NotRoutine(f"`{text}` holds settings or orders, which are not rewritten")
-    if entry.program in _DIGESTS:
+    if "digester" in program.families:
         look = Look.DIGEST
-    elif entry.runs or entry.program in _READS_TREES or (entry.program == "diff" and "-r" in seen):
+    elif use.runs_project or "tree reader" in program.families:
         look = Look.MAYBE_TREE
-        if entry.program == "diff":
-            _check_tree(text, ground, "diff")
+    elif seen & _RECURSIVE:
+        look = Look.MAYBE_TREE
+        _check_tree(text, ground, may_be_all=False)
     else:
         look = Look.CONTENT
-    _check_path(text.partition("::")[0] if entry.runs else text, ground, glob=word.glob, look=look)
+    _check_path(text.partition("::")[0] if use.runs_project else text, ground, glob=word.glob, look=look)
 
 
-def _check_tree(text: str, ground: Ground, program: str) -> None:
+def _check_tree(text: str, ground: Ground, *, may_be_all: bool) -> None:
+    """Raise unless a directory may be read through: the whole workspace only where hidden files are left alone."""
     path = ground.resolve(text)
     for root in ground.surroundings.workspaces:
         base = root.rstrip("/")
-        if path == base and program not in {"rg", "git"}:
+        if path == base and not may_be_all:
             raise NotRoutine("searching the whole workspace would read its secrets too")
         if path.startswith(base + "/"):
             for part in path[len(base) + 1 :].lower().split("/"):
@@ -268,9 +291,9 @@ def _check_tree(text: str, ground: Ground, program: str) -> None:
                     raise NotRoutine(f"searching all of `{part}` may read secrets")
 
 
-def _check_written(entry: Entry, word: Word, ground: Ground) -> None:
+def _check_written(word: Word, ground: Ground, *, makes_directory: bool) -> None:
     path = ground.resolve(word.text)
-    check = is_plain_directory if entry.program == "mkdir" else why_not_ordinary
+    check = is_plain_directory if makes_directory else why_not_ordinary
     problem = "a pattern of file names" if word.glob else check(path, ground)
     if problem:
         raise NotRoutine(f"`{word.text}`: {problem}")

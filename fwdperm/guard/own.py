@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from fwdperm.guard.surroundings import is_under
+from fwdperm.programs.lookup import lookup
 
 _SHAPES: Final = re.compile(
     r"/\.fwd(?:perm)?(?:/|$)"
@@ -37,16 +38,6 @@ HARMLESS_VERBS: Final = frozenset(
     }
 )
 """What an agent may type: asking and looking. Every other verb answers, configures or stops the daemon."""
-_FRONTS: Final = (
-    ("uv", "run"),
-    ("uvx",),
-    ("pipx", "run"),
-    ("poetry", "run"),
-    ("pdm", "run"),
-    ("hatch", "run"),
-    ("rye", "run"),
-    ("exec",),
-)
 
 
 @lru_cache(maxsize=2048)
@@ -83,18 +74,25 @@ def is_named_like_us(path: str) -> bool:
     return _NAMED.search(path.replace("\\", "/").lower()) is not None
 
 
+def _behind_a_runner(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Give the words of what a runner of tools would run; the same words where there is none."""
+    runner = lookup(words[0]) if words else None
+    if runner is None:
+        return words
+    if len(words) > 1 and (words[1] in runner.runs_tools or ("tool runner" in runner.families and words[1] == "run")):
+        return words[2:]
+    return words[1:] if not runner.families.isdisjoint(("tool runner", "text runner")) else words
+
+
 def own_verb(argv: tuple[str, ...]) -> str | None:
     """Find the verb when `argv` runs our command, directly or through a runner; None when it does not.
 
     Returns:
         The first word that is not an option; `""` when there is none.
     """
-    words = argv
-    for front in _FRONTS:
-        if words and words[0].rpartition("/")[2] == front[0] and words[1 : len(front)] == front[1:]:
-            words = words[len(front) :]
-            break
-    if len(words) > 2 and words[1] == "-m" and words[0].rpartition("/")[2].startswith("python"):  # noqa: PLR2004
+    words = _behind_a_runner(argv)
+    interpreter = lookup(words[0]) if len(words) > 2 and words[1] == "-m" else None  # noqa: PLR2004 - it, `-m`, a module
+    if interpreter is not None and "-m" in interpreter.use.subs:
         words = (words[2].partition(".")[0], *words[3:])
     if not words or words[0].rpartition("/")[2] != "fwdperm":
         return None

@@ -1,7 +1,7 @@
-"""Holding a command against the positive list.
+"""Holding a command against the book's routine uses.
 
-Lives here: the reading of programs, variables, flags and redirects. Never here: the list (`positive.py`), operands
-(`operands.py`), anything that looks for danger: what is not recognised in full is simply not routine.
+Lives here: the reading of programs, variables, flags and redirects. Never here: the uses (the book of programs),
+operands (`operands.py`), anything that looks for danger: what is not recognised in full is simply not routine.
 """
 
 from __future__ import annotations
@@ -10,20 +10,11 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.operands import NotRoutine, check_canonical, check_operands, check_readable, check_value
-from fwdperm.guard.positive import (
-    ALIASES,
-    HARMLESS_VARIABLES,
-    LOCAL_PROGRAMS,
-    MODULES,
-    MUST_HAVE,
-    RUNNERS,
-    SHOWS_VERSION,
-    STANDARD_DIRECTORIES,
-    TABLE,
-    Entry,
-    Takes,
-)
 from fwdperm.guard.writing import below, is_plain_directory, why_not_ordinary
+from fwdperm.programs.lookup import lookup, lookup_local
+from fwdperm.programs.program import Program, Takes, Use
+from fwdperm.programs.standard import standard_base
+from fwdperm.programs.variables import is_harmless_variable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,23 +22,22 @@ if TYPE_CHECKING:
     from fwdperm.guard.surroundings import Ground
     from fwdperm.shell.command import Command, Word
 
-_INDEX: Final[dict[str, tuple[Entry, ...]]] = {
-    name: tuple(sorted((entry for entry in TABLE if entry.program == name), key=lambda entry: -len(entry.words)))
-    for name in {entry.program for entry in TABLE}
-}
 _VALUE: Final = re.compile(r"(?!/)(?!.*\.\.)[A-Za-z0-9_.:,=@%+/* -]*$")
-_VERSION: Final = Entry("version", "", "shows a version")
+_VERSION: Final = Use(routine="version", why="shows a version")
+_MODULE: Final = "-m"
+_SEARCH_PATH: Final = "PYTHONPATH"
+"""The one variable whose value is looked at: directories of the workspace may be put there."""
 
 
-def routine_entry(command: Command, ground: Ground) -> Entry | str:
-    """Hold one command against the positive list.
+def routine_use(command: Command, ground: Ground) -> Use | str:
+    """Hold one command against the routine uses of its program.
 
     Args:
         command: The command; its redirects and prefixes are looked at too.
         ground: Where it runs.
 
     Returns:
-        The entry that accepts it in full, else why none does, in words. Fails toward the reason.
+        The use that accepts it in full, else why none does, in words. Fails toward the reason.
     """
     try:
         return _held(command, ground)
@@ -55,7 +45,33 @@ def routine_entry(command: Command, ground: Ground) -> Entry | str:
         return str(reason)
 
 
-def _held(command: Command, ground: Ground) -> Entry:  # noqa: C901, PLR0912 - a fixed order of looks
+def _held(command: Command, ground: Ground) -> Use:
+    _check_plain(command, ground)
+    carried_along = lookup_local(command.program)
+    program: Program = carried_along or _program(command.program)
+    words: Sequence[Word] = command.words[1:]
+    is_local = carried_along is not None
+    if (module := _module(program, words)) is not None:
+        # Python looks for a module in the workspace first.
+        program, words, is_local = module, words[2:], True
+    elif len(words) > 1 and words[0].text in program.runs_tools:
+        program, words = _tool(words[1:])
+    shows_version = program.shows_version and [word.text for word in words] == ["--version"]
+    if shows_version and not is_local and not command.redirects:
+        return _VERSION
+    use, words = _routine_use(program, words)
+    _check_words(program, use, words, ground)
+    if use.runs_project or is_local:
+        if not ground.surroundings.exec_judgeable:
+            raise NotRoutine("running the project's code is not left to the judge here")
+        if any(part.startswith(".") for part in below(ground.cwd, ground)):
+            raise NotRoutine("what it makes would land in a hidden directory")
+    _check_redirects(command, ground)
+    return use
+
+
+def _check_plain(command: Command, ground: Ground) -> None:
+    """Raise unless everything of a command is known, typed as people type it, and run in the workspace."""
     if command.opaque or command.remote:
         raise NotRoutine(command.opaque or "runs on another machine")
     if not command.words:
@@ -67,46 +83,63 @@ def _held(command: Command, ground: Ground) -> Entry:  # noqa: C901, PLR0912 - a
         raise NotRoutine(f"`{command.words[0].raw}` is not how anyone types `{command.program}`")
     if not ground.is_in_workspace:
         raise NotRoutine("not run in the workspace")
-    if command.prefixes:
-        _check_prefixes(command, ground)
-    program = _program(command.program)
-    is_local = command.program in LOCAL_PROGRAMS
-    words: Sequence[Word] = command.words[1:]
-    if program == "python" and len(words) > 1 and words[0].text == "-m" and words[1].text in MODULES:
-        # Python looks for the module in the workspace first.
-        program, words, is_local = words[1].text, words[2:], True
-    elif program == "git":
-        while words and words[0].text in {"--no-pager", "-P"}:
-            words = words[1:]
-    elif len(words) > 1 and (program, words[0].text) in RUNNERS:
-        program, words = _program(words[1].text), words[2:]
-        if program == "python" and len(words) > 1 and words[0].text == "-m" and words[1].text in MODULES:
-            program, words = words[1].text, words[2:]
-        if program not in MODULES and not any(entry.runs for entry in _INDEX.get(program, ())):
-            raise NotRoutine(f"`{program}` is no checking tool")
-    if (
-        len(words) == 1
-        and not is_local
-        and words[0].text == "--version"
-        and program in SHOWS_VERSION
-        and not command.redirects
-    ):
-        return _VERSION
-    entries = _INDEX.get(program)
-    if entries is None:
-        raise NotRoutine(f"`{program}` is on no positive list")
-    for entry in entries:
-        lead = len(entry.words)
-        if lead == 0 or tuple(word.text for word in words[:lead]) == entry.words:
-            _check_words(entry, words[lead:], ground)
-            break
-    else:
-        raise NotRoutine(f"`{program} {words[0].text if words else ''}` is on no positive list".replace(" `", "`"))
-    if entry.runs or is_local:
-        if not ground.surroundings.exec_judgeable:
-            raise NotRoutine("running the project's code is not left to the judge here")
-        if any(part.startswith(".") for part in below(ground.cwd, ground)):
-            raise NotRoutine("what it makes would land in a hidden directory")
+    _check_prefixes(command, ground)
+
+
+def _program(typed: str) -> Program:
+    if "/" in typed and not standard_base(typed):
+        raise NotRoutine(f"`{typed}` is not the program of that name")
+    found = lookup(typed)
+    if found is None:
+        raise NotRoutine(f"`{typed}` is in no book of programs")
+    return found
+
+
+def _module(program: Program, words: Sequence[Word]) -> Program | None:
+    """Give the program that an interpreter's `-m` runs as a module; None where it runs none that is known for it."""
+    if len(words) < 2 or words[0].text != _MODULE or _MODULE not in program.use.subs:  # noqa: PLR2004 - `-m` and a name
+        return None
+    found = lookup(words[1].text)
+    return found if found is not None and found.is_module and found.name == words[1].text else None
+
+
+def _tool(words: Sequence[Word]) -> tuple[Program, Sequence[Word]]:
+    """Read what a project's runner runs: only tools that check the project are routine behind one."""
+    program = lookup_local(words[0].text) or _program(words[0].text)
+    words = words[1:]
+    if (module := _module(program, words)) is not None:
+        program, words = module, words[2:]
+    if not program.is_module and not _any_runs_project(program.use):
+        raise NotRoutine(f"`{program.name}` is no checking tool")
+    return program, words
+
+
+def _any_runs_project(use: Use) -> bool:
+    return use.runs_project or any(_any_runs_project(sub) for sub in use.subs.values())
+
+
+def _routine_use(program: Program, words: Sequence[Word]) -> tuple[Use, Sequence[Word]]:
+    """Find the routine use that the first words name, the longest one; give it and the words behind those."""
+    use, at = program.use, 0
+    found = (use, 0) if use.routine else None
+    while at < len(words):
+        sub = use.subs.get(words[at].text)
+        if sub is None:
+            option = use.options.get(words[at].text) if not use.words and not use.routine else None
+            if option is None or not option.is_accepted or option.takes is not Takes.NOTHING:
+                break
+            at += 1  # an option of the program itself, before its subcommand
+            continue
+        use, at = sub, at + 1
+        if use.routine:
+            found = (use, at)
+    if found is None:
+        typed = " ".join((program.name, *(word.text for word in words[:1])))
+        raise NotRoutine(f"`{typed}` is on no list of routine uses")
+    return found[0], words[found[1] :]
+
+
+def _check_redirects(command: Command, ground: Ground) -> None:
     for redirect in command.redirects:
         if redirect.writes:
             problem = (
@@ -121,96 +154,89 @@ def _held(command: Command, ground: Ground) -> Entry:  # noqa: C901, PLR0912 - a
             check_readable(redirect.target, ground)
         elif not redirect.target.known:
             raise NotRoutine("reads text that is not known before it runs")
-    return entry
-
-
-def _program(typed: str) -> str:
-    if typed in LOCAL_PROGRAMS:
-        return LOCAL_PROGRAMS[typed]
-    directory, _, base = typed.rpartition("/")
-    if "/" in typed and directory not in STANDARD_DIRECTORIES:
-        raise NotRoutine(f"`{typed}` is not the program of that name")
-    return ALIASES.get(base, base)
 
 
 def _check_prefixes(command: Command, ground: Ground) -> None:
     for name, value in command.prefixes:
         if not value.known:
             raise NotRoutine(f"variable `{name}` is not known before it runs")
-        if name == "PYTHONPATH":
+        if name == _SEARCH_PATH:
             for part in value.text.split(":"):
                 if not part or (problem := is_plain_directory(ground.resolve(part), ground)):
-                    raise NotRoutine(f"`PYTHONPATH` leads to `{part}`: {problem if part else 'no directory'}")
-        elif name not in HARMLESS_VARIABLES or not _VALUE.match(value.text):
+                    raise NotRoutine(f"`{name}` leads to `{part}`: {problem if part else 'no directory'}")
+        elif not is_harmless_variable(name) or not _VALUE.match(value.text):
             raise NotRoutine(f"variable `{name}` before the command")
 
 
-def _check_words(entry: Entry, words: Sequence[Word], ground: Ground) -> None:  # noqa: C901, PLR0912 - one walk over options
+def _check_words(program: Program, use: Use, words: Sequence[Word], ground: Ground) -> None:  # noqa: C901, PLR0912 - one walk over options
     operands: list[Word] = []
     seen: set[str] = set()
     at, count = 0, len(words)
-    takes_all = entry.id == "echo"
     while at < count:
         word = words[at]
         text = word.text
         at += 1
-        if takes_all or len(text) < 2 or text[0] != "-":  # noqa: PLR2004 - `-` alone is standard input
-            if text in entry.flags:
-                seen.add(text)
+        option = use.options.get(text)
+        if option is not None and not option.is_accepted:
+            option = None
+        if use.unknown_is_text or len(text) < 2 or text[0] != "-":  # noqa: PLR2004 - `-` alone is standard input
+            if option is not None:
+                seen.update(option.spellings)
             else:
                 operands.append(word)
             continue
-        if text == "--":
-            if entry.operands is Takes.NOTHING:
+        if text == "--" and option is None:
+            if use.operands is Takes.NOTHING:
                 continue
             operands.extend(words[at:])
             break
-        if text in entry.flags:
-            seen.add(text)
+        if option is not None:
+            seen.update(option.spellings)
+            if option.takes is not Takes.NOTHING and not option.is_attached:
+                if at >= count:
+                    raise NotRoutine(f"`{text}` lacks its value")
+                check_value(option.takes, words[at], words[at].text, ground)
+                at += 1
             continue
         name, equals, value = text.partition("=")
-        kind = entry.valued.get(name)
-        if kind is not None and (equals or name == text):
-            seen.add(name)
-            if equals:
-                check_value(kind, word, value, ground)
-            elif at < count:
-                check_value(kind, words[at], words[at].text, ground)
-                at += 1
-            else:
-                raise NotRoutine(f"`{text}` lacks its value")
+        option = use.options.get(name) if equals else None
+        if option is not None and option.is_accepted and option.takes is not Takes.NOTHING:
+            seen.update(option.spellings)
+            check_value(option.takes, word, value, ground)
             continue
-        if entry.numbers and text[1:].isdigit():
+        if use.numbers and text[1:].isdigit():
             continue
-        if entry.words_only or text.startswith("--"):
-            raise NotRoutine(f"flag `{name}` of `{entry.program}` is not on the positive list")
-        at = _check_cluster(entry, words, at, seen, ground)
-    must = MUST_HAVE.get(entry.id)
-    if must and not (must & seen):
-        raise NotRoutine(
-            f"`{entry.program}` without {' or '.join(f'`{flag}`' for flag in sorted(must))} may change files"
-        )
-    check_operands(entry, operands, seen, ground)
+        if use.dash_is_word or text.startswith("--"):
+            raise NotRoutine(f"flag `{name}` of `{program.name}` is not one of a routine use")
+        at = _check_cluster(program, use, words, at, seen, ground)
+    if use.requires and not (use.requires & seen):
+        needed = " or ".join(f"`{flag}`" for flag in sorted(use.requires))
+        raise NotRoutine(f"`{program.name}` without {needed} may change files")
+    check_operands(program, use, operands, seen, ground)
 
 
-def _check_cluster(entry: Entry, words: Sequence[Word], at: int, seen: set[str], ground: Ground) -> int:
+def _check_cluster(  # noqa: PLR0913, PLR0917 - where reading stands, and what was read
+    program: Program, use: Use, words: Sequence[Word], at: int, seen: set[str], ground: Ground
+) -> int:
     """Read `-abc`, whose last letter may take the rest or the next word; give where reading goes on."""
     word = words[at - 1]
     letters = word.text
     for position in range(1, len(letters)):
         flag = "-" + letters[position]
-        kind = entry.valued.get(flag)
-        if kind is not None:
-            seen.add(flag)
-            rest = letters[position + 1 :]
-            if rest:
-                check_value(kind, word, rest, ground)
-                return at
-            if at >= len(words):
-                raise NotRoutine(f"`{flag}` lacks its value")
-            check_value(kind, words[at], words[at].text, ground)
-            return at + 1
-        if flag not in entry.flags and letters[position] not in entry.letters:
-            raise NotRoutine(f"flag `{flag}` of `{entry.program}` is not on the positive list")
-        seen.add(flag)
+        option = use.options.get(flag)
+        if option is None or not option.is_accepted:
+            raise NotRoutine(f"flag `{flag}` of `{program.name}` is not one of a routine use")
+        seen.update(option.spellings)
+        if option.takes is Takes.NOTHING:
+            continue
+        rest = letters[position + 1 :]
+        if rest:
+            check_value(option.takes, word, rest, ground)
+            return at
+        if option.is_attached:
+            return at
+        if at >= len(words):
+            raise NotRoutine(f"`{flag}` lacks its value")
+        check_value(option.takes, words[at], words[at].text, ground)
+        return at + 1
     return at

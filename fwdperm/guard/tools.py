@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 from fwdperm.guard.catastrophe import measured
 from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.guard.leaks import is_secret
-from fwdperm.guard.markers import matches_configured, sensitive_to_write
+from fwdperm.guard.markers import matches_configured, may_meet_configured, may_reach_secret, sensitive_to_write
 from fwdperm.guard.own import is_named_like_us, is_own
 from fwdperm.guard.places import SYSTEM_DIRECTORIES, is_home
-from fwdperm.guard.reading import Look, why_not_readable
+from fwdperm.guard.reading import READ_ENDINGS, SHY_ENDINGS, Look, why_not_readable
 from fwdperm.guard.text import holds_token, host_of, is_local, is_metadata, sql_changes, sql_drops
 from fwdperm.guard.touched import candidates, read_catastrophe, write_catastrophe
 from fwdperm.guard.writing import why_not_ordinary
@@ -43,6 +43,7 @@ WEB: Final = _f("web webfetch web_fetch fetch browse url http")
 SEARCHING_WEB: Final = _f("websearch web_search")
 MCP: Final = _f("mcp")
 _PATTERN_SURFACES: Final = _f("grep glob search find ls list")
+_GLOB: Final = re.compile(r"[*?\[{]")
 _PLAIN_VALUE: Final = re.compile(r"(?:\S(?:.*\S)?)(?<![/.])$")
 _RISKY_SKILL: Final = re.compile(
     r"deploy|prod|publish|release|delete|destroy|migrat|rollback|push|send|secret|credential|"
@@ -97,7 +98,7 @@ def worst(assessments: list[Assessment]) -> Assessment:
     return max(assessments, key=lambda each: each.danger.rank)
 
 
-def read_path(value: str, ground: Ground, *, canonical: str = "", surface: str = "read") -> Assessment:  # noqa: C901 - a fixed order of looks
+def read_path(value: str, ground: Ground, *, canonical: str = "", surface: str = "read") -> Assessment:  # noqa: C901, PLR0912 - a fixed order of looks
     """Assess looking at one path: read-only inside the workspace, unless it is sensitive."""
     if "://" in value and not value.lower().startswith("file:"):
         return address(value, ground)
@@ -114,7 +115,7 @@ def read_path(value: str, ground: Ground, *, canonical: str = "", surface: str =
             return says(Danger.CRITICAL, catastrophe[0], catastrophe[1], value)
     if surface in _PATTERN_SURFACES:
         marker = next((found for path in spellings if path and (found := ground.read_marker(path))), None)
-        secret = marker is not None and not marker.by_name
+        secret = marker is not None and (not marker.by_name or (surface == "grep" and _names_a_file(value)))
     else:
         secret = is_secret(value, ground) or any(ground.read_marker(path) for path in spellings if path)
     if secret:
@@ -129,10 +130,41 @@ def read_path(value: str, ground: Ground, *, canonical: str = "", surface: str =
     for path in spellings:
         if path in SYSTEM_DIRECTORIES or is_home(path, home=ground.home):
             return says(Danger.DANGEROUS, "whole-directory", "opens a whole system or home directory", value)
-        why = why_not_readable(path, ground, look=Look.NAME if surface in _PATTERN_SURFACES else Look.CONTENT)
+        if surface == "grep" and _GLOB.search(path) and (reached := _reached(path, ground)):
+            return says(Danger.DANGEROUS, reached, "a pattern that may stand for secret or hidden files", value)
+        why = why_not_readable(path, ground, look=_look(_relative(path, ground), surface))
         if why:
             return says(Danger.RULED, "outside", f"looks at a path {why}", value)
     return says(Danger.READ_ONLY, surface, "looks at an ordinary file of the workspace", value)
+
+
+def _look(below: str, surface: str) -> Look:
+    """Say how much of a path below a workspace a surface shows: a search for texts shows what files hold, as a read."""
+    if surface not in _PATTERN_SURFACES:
+        return Look.CONTENT
+    if surface != "grep" or ("/" not in below[1:] and "." not in below and not _GLOB.search(below)):
+        return Look.NAME  # a plain word at the top is a directory, or what some requesters search for
+    return Look.CONTENT if _GLOB.search(below) else Look.MAYBE_TREE
+
+
+def _names_a_file(value: str) -> bool:
+    """Say whether what is searched is a file by its name, or a glob: then words in the name count."""
+    name = value.rstrip("/").rpartition("/")[2]
+    return "." in name[1:] or bool(_GLOB.search(value))
+
+
+def _reached(path: str, ground: Ground) -> str:
+    """Say why a glob that is searched for texts may read secrets: an id; empty when its ending says what it reads."""
+    around = ground.surroundings
+    if around.sensitive_read and may_meet_configured(path, around.sensitive_read, ground.home, ground.cwd):
+        return "sensitive-read"
+    name = path.rpartition("/")[2].lower()
+    if name.startswith((".", "[", "{", "@", "+", "!")):
+        return "hidden-pattern"
+    ending = name.rpartition(".")[2] if "." in name[1:] else ""
+    if ending in READ_ENDINGS - SHY_ENDINGS:
+        return ""
+    return "secret-pattern" if may_reach_secret(path) else ""
 
 
 def write_path(value: str, ground: Ground, *, canonical: str = "", surface: str = "write") -> Assessment:  # noqa: C901 - a fixed order of looks

@@ -12,44 +12,15 @@ from fwdperm.guard.critical import BLOCK_DEVICE, by_words
 from fwdperm.guard.markers import sensitive_to_read, sensitive_to_write
 from fwdperm.guard.own import is_own, own_verb
 from fwdperm.guard.places import LONGEST_PATH
+from fwdperm.programs.lookup import lookup
+from fwdperm.programs.program import Carries, Files
 
 if TYPE_CHECKING:
     from fwdperm.guard.surroundings import Ground
+    from fwdperm.programs.program import Program
     from fwdperm.shell.command import Command
 
 Argv = tuple[str, ...]
-
-
-def _w(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
-READERS: Final = frozenset(
-    _w(
-        "cat head tail less more bat batcat tac nl grep egrep fgrep rg ag awk gawk mawk sed cut "
-        "sort uniq paste join comm diff cmp od xxd hexdump "
-        "strings base64 base32 basenc rev fold fmt pr expand column jq yq cp mv tar zip gzip "
-        "bzip2 xz 7z dd scp rsync install ln openssl gpg source . "
-        "view vim vi nano emacs code python python3 perl ruby node php wc tee pv split csplit tr "
-        "look mapfile readarray read iconv zcat cpio ar "
-        "curl wget pbcopy xclip sponge ed ex dig git"
-    )
-)
-"""Programs that would show or copy a file's contents."""
-WRITERS: Final = frozenset(
-    _w(
-        "tee cp mv install ln sed dd truncate rm unlink shred chmod chown touch sponge patch "
-        "rsync scp vi vim nano ed ex emacs"
-    )
-)
-"""Programs that change a file they name, for the files that nobody may change."""
-_LOOKERS: Final = frozenset(
-    _w(
-        "cat head tail less more bat ls stat file grep egrep fgrep rg wc diff cmp cd test [ find "
-        "du md5sum sha256sum readlink realpath jq tac nl od strings basename dirname "
-        "pwd echo printf git cut mkdir"
-    )
-)
 
 
 def catastrophe(command: Command, ground: Ground) -> tuple[str, str, Argv] | None:
@@ -70,8 +41,9 @@ def catastrophe(command: Command, ground: Ground) -> tuple[str, str, Argv] | Non
     return _by_files(command, ground)
 
 
-def _by_files(command: Command, ground: Ground) -> tuple[str, str, Argv] | None:  # noqa: C901, PLR0912 - a fixed order of looks
-    base = command.base.lower()
+def _by_files(command: Command, ground: Ground) -> tuple[str, str, Argv] | None:  # noqa: C901 - a fixed order of looks
+    program = lookup(command.program) or lookup(command.program.lower())
+    families = program.families if program is not None else frozenset()
     for redirect in command.redirects:
         target = redirect.target.text
         if redirect.writes:
@@ -84,30 +56,29 @@ def _by_files(command: Command, ground: Ground) -> tuple[str, str, Argv] | None:
             found = read_catastrophe(target, ground) if redirect.reads else None
         if found:
             return found[0], found[1], (redirect.operator, target)
-    if base in {"echo", "printf"}:
+    if "printer" in families:
         return None
+    files = program.use.files if program is not None else Files.UNKNOWN
+    writes_last = files in (Files.WRITE_LAST, Files.MOVE)
     for at, word in enumerate(command.words[1:], 1):
+        is_last = at == len(command.words) - 1
+        is_identity = not _IDENTITIES.isdisjoint((command.words[at - 1].text,)) and not families.isdisjoint(
+            ("web client", "remote copier")
+        )
         for candidate in candidates(word.text):
-            found = _own_operand(command, candidate, ground, last=at == len(command.words) - 1)
-            if found is None and base in READERS and not command.remote:
-                found = read_catastrophe(candidate, ground)
-                if found and (base in {"git", "ln"} or (base in {"mv", "cp"} and at == len(command.words) - 1)):
-                    found = None
-                if (
-                    found
-                    and base in {"curl", "wget", "scp", "rsync"}
-                    and command.words[at - 1].text in {"-i", "-e", "--key", "--cert", "-E", "--cacert", "--private-key"}
-                ):
-                    found = None
-            if (
-                found is None
-                and base in {"tee", "cp", "mv", "install"}
-                and (base == "tee" or at == len(command.words) - 1)
-            ):
+            found = _own_operand(command, program, candidate, ground, last=is_last)
+            if found is None and "reader" in families and not command.remote:
+                is_read = not (writes_last and is_last) and not is_identity
+                found = read_catastrophe(candidate, ground) if is_read else None
+            if found is None and "copier" in families and (is_last or not writes_last):
                 found = write_catastrophe(candidate, ground)
             if found:
                 return found[0], found[1], (command.program, word.text)
     return None
+
+
+_IDENTITIES: Final = frozenset({"-i", "-e", "--key", "--cert", "-E", "--cacert", "--private-key"})
+"""Options whose value is a key that is used to log in, and is not shown."""
 
 
 def candidates(text: str) -> tuple[str, ...]:
@@ -154,23 +125,38 @@ def _spellings(text: str, ground: Ground) -> tuple[str, ...]:
     return (path or text, *real)
 
 
-def _own_operand(command: Command, text: str, ground: Ground, *, last: bool) -> tuple[str, str] | None:
+def _own_operand(
+    command: Command, program: Program | None, text: str, ground: Ground, *, last: bool
+) -> tuple[str, str] | None:
     around = ground.surroundings
     if ("\n" in text or " " in text) and not text.startswith(("/", "~", ".", "$")):
         return None
-    base = command.base.lower()
-    if ("/" not in text and base not in WRITERS) or own_verb(command.argv) is not None:
+    families = program.families if program is not None else frozenset()
+    if ("/" not in text and "writer" not in families) or own_verb(command.argv) is not None:
         return None
     for path in _spellings(text, ground):
         if not is_own(path, around.own, around.workspaces):
             continue
-        if base in _LOOKERS and not (base == "find" and {"-delete", "-exec", "-execdir", "-ok"} & set(command.argv)):
+        if "bystander" in families and not (_searches(program) and _ACTIONS & set(command.argv)):
             continue
-        if base in {"cp", "rsync", "scp", "tar"} and not last:
+        if not last and program is not None and (_copies(program) or "archiver" in families):
             continue
-        if base in {"sed", "awk"} and not any(
+        if not families.isdisjoint(("sed script", "awk program")) and not any(
             word.startswith(("-i", "--in-place")) or (word[:1] == "-" and "i" in word) for word in command.argv[1:]
         ):
             continue
         return "critical.own-files", "changes this permission system's own files"
     return None
+
+
+def _searches(program: Program | None) -> bool:
+    return program is not None and program.use.wrapping is not None and program.use.wrapping.style is Carries.FIND
+
+
+def _copies(program: Program) -> bool:
+    """Say whether a program leaves what it copies as it was."""
+    return "copier" in program.families and program.use.files is Files.WRITE_LAST
+
+
+_ACTIONS: Final = frozenset({"-delete", "-exec", "-execdir", "-ok"})
+"""What makes a search change what it finds."""

@@ -12,11 +12,15 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fwdperm.programs.compiled import INDEX, PAGES
-from fwdperm.programs.program import Carries, Danger, Files, Option, Program, Takes, Use, Wrapping
+from fwdperm.programs.program import Carries, Danger, Files, First, Option, Program, Takes, Use, Wrapping
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _VERSION: Final = re.compile(r"(?<=[A-Za-z+])-?\d+(?:\.\d+)*$")
 """What distributions put behind a name: `python3.12`, `zsh-5.9`, `gcc-12`, `clang++-15`."""
@@ -25,6 +29,8 @@ _FOLDS_CASE: Final = sys.platform in ("darwin", "win32")
 _INDEX: Final[dict[str, Any]] = json.loads(INDEX)
 _PLACES: Final[dict[str, int]] = _INDEX["places"]
 """Every name -> the line of its page."""
+_LOCAL: Final[dict[str, int]] = _INDEX["local"]
+"""Every path by which a project carries a program along -> the line of its page."""
 _VERSIONED: Final = frozenset(_INDEX["versioned"])
 _PAGES: Final = PAGES.split("\n")[1:-1]
 _CACHED: Final = 4_096
@@ -60,10 +66,28 @@ def lookup(word: str) -> Program | None:
     return _page(at)
 
 
+def name_of(word: str) -> str:
+    """Give the canonical name of the program that a word means; the word's own last part where none is known."""
+    found = lookup(word)
+    return found.name if found is not None else word.rpartition("/")[2]
+
+
+def lookup_local(path: str) -> Program | None:
+    """Find the program that a project carries along at a path such as `.venv/bin/pytest`; None for any other path."""
+    at = _LOCAL.get(path, -1)
+    return _page(at) if at >= 0 else None
+
+
 def is_in_family(word: str, *families: str) -> bool:
     """Say whether the program that a word means belongs to one of these families; False for an unknown program."""
     found = lookup(word)
     return found is not None and not found.families.isdisjoint(families)
+
+
+@cache
+def names_of_family(family: str) -> tuple[str, ...]:
+    """Give every name of every program of a family, in order. Reads the whole book once: for checks of rulesets."""
+    return tuple(name for one in every_program() if family in one.families for name in (one.name, *one.aliases))
 
 
 def every_program() -> tuple[Program, ...]:
@@ -85,11 +109,13 @@ def _program(page: dict[str, Any]) -> Program:
         use=_use(page.get("use", {})),
         dangers=tuple(_danger(one) for one in page.get("dangers", ())),
         deletions=tuple(_danger(one) for one in page.get("deletions", ())),
+        secrets=tuple(_danger(one) for one in page.get("secrets", ())),
         catastrophes=tuple(page.get("catastrophes", ())),
         keeps={tuple(words): size for words, size in page.get("keeps", ())},
         local=tuple(page.get("local", ())),
         is_module=page.get("module", False),
         runs_tools=tuple(page.get("runs_tools", ())),
+        mild=frozenset(page.get("mild", ())),
         shows_version=page.get("shows_version", False),
         variables=tuple(page.get("variables", ())),
     )
@@ -97,8 +123,9 @@ def _program(page: dict[str, Any]) -> Program:
 
 def _use(page: dict[str, Any]) -> Use:
     made = (
-        Option(tuple(spellings), Takes[takes], bool(attached), bool(accepted))
-        for spellings, takes, attached, accepted in page.get("options", ())
+        Option(tuple(word.split("|")), Takes[takes], bool(attached), bool(accepted))
+        for takes, attached, accepted, words in page.get("options", ())
+        for word in words.split()
     )
     return Use(
         words=tuple(page.get("words", ())),
@@ -106,7 +133,7 @@ def _use(page: dict[str, Any]) -> Use:
         why=page.get("why", ""),
         operands=Takes[page.get("operands", Takes.NOTHING.name)],
         options={spelling: option for option in made for spelling in option.spellings},
-        subs={name: use for names, sub in page.get("subs", ()) for use in [_use(sub)] for name in names},
+        subs=_Subs(page.get("subs", ())),
         needs=page.get("needs", 0),
         choices=frozenset(page.get("choices", ())),
         requires=frozenset(page.get("requires", ())),
@@ -116,12 +143,39 @@ def _use(page: dict[str, Any]) -> Use:
         anywhere=page.get("anywhere", False),
         wrapping=_wrapping(page["wraps"]) if "wraps" in page else None,
         files=Files(page.get("files", Files.UNKNOWN)),
-        first=page.get("first", ""),
+        first=First(page.get("first", First.FILE)),
+        searches_below=page.get("searches_below", False),
+        unknown_is_text=page.get("unknown_is_text", False),
     )
 
 
+class _Subs(Mapping[str, Use]):
+    """Subcommands by each of their names, each made when it is first asked for: `git` has a hundred and forty."""
+
+    __slots__ = ("_made", "_pages", "_places")
+
+    def __init__(self, pages: Sequence[Any]) -> None:
+        self._places = {name: at for at, (names, _) in enumerate(pages) for name in names}
+        self._pages = pages
+        self._made: dict[int, Use] = {}
+
+    def __getitem__(self, name: str) -> Use:
+        at = self._places[name]
+        made = self._made.get(at)
+        if made is None:
+            made = self._made[at] = _use(self._pages[at][1])
+        return made
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
 def _wrapping(page: dict[str, Any]) -> Wrapping:
-    return Wrapping(**{**page, "style": Carries(page["style"]), "idle": frozenset(page.get("idle", ()))})
+    sets = {name: frozenset(page.get(name, ())) for name in ("idle", "shells")}
+    return Wrapping(**{**page, **sets, "style": Carries(page["style"])})
 
 
 def _danger(page: list[Any]) -> Danger:

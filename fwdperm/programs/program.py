@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Takes(StrEnum):
@@ -19,15 +23,21 @@ class Takes(StrEnum):
 
     NOTHING = "nothing"
     TEXT = "any text"
+    PATTERN = "a pattern to search for"
+    PROSE = "prose, such as a message or a title"
     NUMBER = "a number"
     WORD = "a plain word"
     READ = "a readable path in the workspace"
     NAME = "a path in the workspace, looked at by name only"
     TREE = "a directory of the workspace that is read through"
     WRITE = "a directory or ordinary file in the workspace"
+    NEW = "a directory of the workspace that it makes"
+    GOES = "a directory of the workspace that it goes to"
     REVISION = "a revision or a readable path"
     PATTERN_THEN_READ = "a pattern, then readable paths"
     PATTERN_THEN_TREE = "a pattern, then paths that may be read through"
+    PATTERN_THEN_REVISION = "a pattern, then revisions or readable paths"
+    MAYBE_PATTERN_THEN_READ = "a pattern, or nothing; then readable paths"
     SCRIPT = "the name of a checking script"
     CHOICE = "one of these words"
     PACKAGE = "a Go package or file of the workspace"
@@ -95,6 +105,27 @@ class Files(StrEnum):
     """It reads all but the last, and writes that."""
     MOVE = "move"
     """It takes all but the last away, and writes that."""
+    OF = "of"
+    """It reads what `if=` names, and writes what `of=` names."""
+
+
+class First(StrEnum):
+    """What the first plain operand of a use is, unless an option gave it."""
+
+    FILE = "file"
+    """An operand like the others."""
+    SCRIPT = "script"
+    """A file that it runs."""
+    PATTERN = "pattern"
+    """What it searches for."""
+    CODE = "code"
+    """Code in its own language."""
+    SED = "sed"
+    """A script of sed's."""
+    AWK = "awk"
+    """A program of awk's."""
+    JQ = "jq"
+    """A filter of jq's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +153,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Danger:
-    """A use of a program that is named in a list: by its subcommand, an option, or a word.
+    """A dangerous use of a program, named by its subcommand, an option, or a word.
 
     Attributes:
         id: Stable id for the journal, without its class.
@@ -150,9 +181,12 @@ class Wrapping:
         assigns: True when `NAME=value` words may stand before the command.
         digits: True when `-5` is an option.
         idle: Options with which nothing is run (`command -v`).
+        shells: Options with which, and no command, it starts a shell (`sudo -i`).
         remote: True when it runs on another machine or in a container.
         alone: Why it cannot be known what runs when no command follows; empty when nothing runs then.
         transparent: Why an allow may look through it, in words; empty when it may not.
+        is_plain: True when it is as routine as the command it carries: it leaves nothing running and writes nothing.
+        appends: True when words that it reads later are put behind those of the command.
         passes_input: True when the one command it runs reads its standard input.
     """
 
@@ -161,9 +195,12 @@ class Wrapping:
     assigns: bool = False
     digits: bool = False
     idle: frozenset[str] = frozenset()
+    shells: frozenset[str] = frozenset()
     remote: bool = False
     alone: str = ""
     transparent: str = ""
+    is_plain: bool = False
+    appends: bool = False
     passes_input: bool = False
 
 
@@ -187,7 +224,9 @@ class Use:
         anywhere: True when its options may also stand behind a subcommand of it.
         wrapping: How its words carry a command; None for a use that carries none.
         files: What it does with plain operands that name files.
-        first: What its first plain operand is where that is no file it reads: `code`, `pattern`, `script`; else empty.
+        first: What its first plain operand is: see `First`.
+        searches_below: True when it searches directories by itself, leaving ignored and hidden files alone.
+        unknown_is_text: True when a word with a dash that is no option of it is text like any other (`echo`).
     """
 
     words: tuple[str, ...] = ()
@@ -195,7 +234,7 @@ class Use:
     why: str = ""
     operands: Takes = Takes.NOTHING
     options: dict[str, Option] = field(default_factory=dict, hash=False)
-    subs: dict[str, Use] = field(default_factory=dict, hash=False)
+    subs: Mapping[str, Use] = field(default_factory=dict, hash=False)
     needs: int = 0
     choices: frozenset[str] = frozenset()
     requires: frozenset[str] = frozenset()
@@ -205,7 +244,9 @@ class Use:
     anywhere: bool = False
     wrapping: Wrapping | None = None
     files: Files = Files.UNKNOWN
-    first: str = ""
+    first: First = First.FILE
+    searches_below: bool = False
+    unknown_is_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,12 +260,14 @@ class Program:
         families: What kinds of program it is (`shell`, `sender`, `database client`, ...); see `families.py`.
         use: The program itself, with its subcommands.
         dangers: Uses that only a person may allow, in the order in which they are looked for.
-        deletions: Uses that delete something on another machine for good, with the options that leave out its question.
+        deletions: Uses that delete something elsewhere for good, with the options that leave out the question.
+        secrets: Uses that show a stored secret.
         catastrophes: Names of the guard's recognisers that look at it.
         keeps: First words of a command -> how many words a suggested rule keeps; the rest are arguments.
         local: Paths by which a project carries its own copy along.
         is_module: True when `python -m` runs it.
         runs_tools: First words behind which another tool of the project stands (`run` of `uv run pytest`).
+        mild: Words with which, alone, its danger is mild enough for a user's rule (`npm ci`: locked dependencies).
         shows_version: True when a lone `--version` is routine.
         variables: Variables of the environment by which it runs other code.
     """
@@ -236,10 +279,12 @@ class Program:
     use: Use = field(default_factory=Use)
     dangers: tuple[Danger, ...] = ()
     deletions: tuple[Danger, ...] = ()
+    secrets: tuple[Danger, ...] = ()
     catastrophes: tuple[str, ...] = ()
     keeps: dict[tuple[str, ...], int] = field(default_factory=dict, hash=False)
     local: tuple[str, ...] = ()
     is_module: bool = False
     runs_tools: tuple[str, ...] = ()
+    mild: frozenset[str] = frozenset()
     shows_version: bool = False
     variables: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from fwdperm.errors import OperatorError
 from fwdperm.programs.families import FAMILIES
-from fwdperm.programs.program import Carries, Files, Takes
+from fwdperm.programs.program import Carries, Files, First, Takes
 
 BOOK: Final = Path(__file__).parent / "book"
 """Where the pages are."""
@@ -56,9 +56,12 @@ class _WrappingPage(_Page):
     assigns: bool = False
     digits: bool = False
     idle: str = ""
+    shells: str = ""
     remote: bool = False
     alone: str = ""
     transparent: str = ""
+    is_plain: bool = False
+    appends: bool = False
     passes_input: bool = False
 
 
@@ -80,7 +83,9 @@ class _UsePage(_Page):
     anywhere: bool = False
     wraps: _WrappingPage | None = None
     files: str = "unknown"
-    first: str = ""
+    first: str = "file"
+    searches_below: bool = False
+    unknown_is_text: bool = False
 
 
 class _ProgramPage(_UsePage):
@@ -92,12 +97,14 @@ class _ProgramPage(_UsePage):
     versions: bool = False
     families: list[str] = Field(default_factory=list)
     dangers: dict[str, list[str] | Literal[True]] = Field(default_factory=dict)
-    deletions: list[str] = Field(default_factory=list)
+    deletions: dict[str, list[str]] = Field(default_factory=dict)
+    secrets: list[str] = Field(default_factory=list)
     catastrophes: str = ""
     keeps: dict[str, list[str]] = Field(default_factory=dict)
     local: str = ""
     module: bool = False
     runs_tools: str = ""
+    mild: str = ""
     shows_version: bool = False
     variables: str = ""
 
@@ -189,19 +196,27 @@ def compile_book(folder: Path = BOOK) -> str:
     variables = _checked(_VariablesPage, _tables(folder / f"{_VARIABLES}.toml"), where="", file=f"{_VARIABLES}.toml")
     places: dict[str, int] = {}
     versioned: list[int] = []
+    local: dict[str, int] = {}
     lines: list[str] = []
     for name, page in sorted(pages.items()):
         for one in _names(name, page):
             if one in places or (one != name and one in pages):
                 raise OperatorError(f"`{one}` is claimed by two pages, `{name}` among them", remedy="take it from one")
             places[one] = len(lines)
+        local |= dict.fromkeys(page.local.split(), len(lines))
         if page.versions:
             versioned.append(len(lines))
-        lines.append(json.dumps(_program(name, page, reasons), ensure_ascii=False, separators=(",", ":")))
-    index = json.dumps({"places": places, "versioned": versioned}, ensure_ascii=False, separators=(",", ":"))
+        lines.append(_json(_program(name, page, reasons)))
+    index = json.dumps(
+        {"places": places, "local": local, "versioned": versioned}, ensure_ascii=False, separators=(",", ":")
+    )
     named = json.dumps(variables.model_dump(), ensure_ascii=False, separators=(",", ":"))
     body = "\n".join(lines)
     return f"{_HEAD}INDEX = r'''{index}'''\nVARIABLES = r'''{named}'''\nPAGES = r'''\n{body}\n'''\n"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _names(name: str, page: _ProgramPage) -> list[str]:
@@ -232,12 +247,14 @@ def _program(name: str, page: _ProgramPage, reasons: dict[str, str]) -> dict[str
             for danger, texts in page.dangers.items()
             for text in ([""] if texts is True else texts)
         ],
-        deletions=[["remote-delete", "", *_condition(text)] for text in page.deletions],
+        deletions=[[kind, "", *_condition(text)] for kind, texts in page.deletions.items() for text in texts],
+        secrets=[["secrets", "", *_condition(text)] for text in page.secrets],
         catastrophes=page.catastrophes.split(),
         keeps=[[text.split(), int(size)] for size, texts in page.keeps.items() for text in texts],
         local=page.local.split(),
         module=page.module,
         runs_tools=page.runs_tools.split(),
+        mild=page.mild.split(),
         shows_version=page.shows_version,
         variables=page.variables.split(),
     )
@@ -246,15 +263,16 @@ def _program(name: str, page: _ProgramPage, reasons: dict[str, str]) -> dict[str
 def _wrapping(page: _WrappingPage) -> dict[str, Any]:
     made = page.model_dump(exclude_defaults=True)
     made["style"] = Carries(page.style).value
-    if page.idle:
-        made["idle"] = page.idle.split()
+    for field in ("idle", "shells"):
+        if field in made:
+            made[field] = made[field].split()
     return made
 
 
 def _use(name: str, page: _UsePage, words: tuple[str, ...]) -> dict[str, Any]:
     where = " ".join((name, *words))
     options = [*_options(where, page.options, accepted=True), *_options(where, page.others, accepted=False)]
-    spelled = [spelling for option in options for spelling in option[0]]
+    spelled = [spelling for group in options for word in group[3].split() for spelling in word.split("|")]
     twice = next((one for one in spelled if spelled.count(one) > 1), "")
     if twice:
         raise OperatorError(f"`{where}` has option `{twice}` twice", remedy="write it once, with all its spellings")
@@ -274,18 +292,22 @@ def _use(name: str, page: _UsePage, words: tuple[str, ...]) -> dict[str, Any]:
         anywhere=page.anywhere,
         wraps=_wrapping(page.wraps) if page.wraps is not None else None,
         files=Files(page.files).value if page.files != Files.UNKNOWN else None,
-        first=page.first,
+        first=First(page.first).value if page.first != First.FILE else None,
+        searches_below=page.searches_below,
+        unknown_is_text=page.unknown_is_text,
     )
 
 
 def _options(where: str, kinds: dict[str, str], *, accepted: bool) -> list[list[Any]]:
+    """Give options in groups that take the same: (what, whether only in the same word, whether accepted, spellings)."""
     made: list[list[Any]] = []
     for kind, text in kinds.items():
         takes = _kind(where, kind)
-        for word in text.split():
-            attached = word.startswith("-") and word.endswith("=")
-            spellings = word.removesuffix("=").split("|") if attached else word.split("|")
-            made.append([spellings, takes.name, int(attached), int(accepted)])
+        words = text.split()
+        attached = [word.removesuffix("=") for word in words if word.startswith("-") and word.endswith("=")]
+        apart = [word for word in words if not (word.startswith("-") and word.endswith("="))]
+        made += [[takes.name, 0, int(accepted), " ".join(apart)]] if apart else []
+        made += [[takes.name, 1, int(accepted), " ".join(attached)]] if attached else []
     return made
 
 

@@ -1,4 +1,4 @@
-"""Which rules and a shell glob may speak of the same name.
+"""Which rules and a glob, a shell's or a search tool's, may speak of the same name.
 
 Lives here: `MeetingIndex`. Pure. Never here: which words of a command are globs (`units/`).
 
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 256
 """Characters of a shell glob that are followed exactly; a longer one meets whatever begins like it."""
+_ROOTS: Final = frozenset("/~$")
+_DEEP: Final = "***"
+"""`**` of a search tool: any run of characters, `/` included."""
+_LEVELS: Final = "**/"
+"""`**/` of a search tool: any number of directories, none included."""
 
 
 class MeetingIndex:
@@ -40,34 +45,42 @@ class MeetingIndex:
         self._begins = sorted(self._machines)
         self._cuts = sorted(set(map(len, self._begins)))
 
-    def meeting(self, text: str) -> list[int]:
-        """Return the position of every rule that covers some name that a shell may make of `text`, latest first.
+    def meeting(self, text: str, *, deep: bool = False) -> list[int]:
+        """Return the position of every rule that covers some name that may be made of `text`, latest first.
 
         Args:
             text: A word with `*`, `?` and `[...]` as a shell expands them: they do not cross `/`.
+            deep: Whether `**` crosses it, as in search tools.
         """
         known = _known_beginning(text)
-        candidates = list(self._beginning_like(known))
+        candidates = list(self._beginning_like(known, below=deep and text[:1] not in _ROOTS))
         if len(text) > _LONGEST:
             return sorted({position for position, _ in candidates}, reverse=True)
-        symbols = list(_shell_symbols(re.sub(r"\*+", "*", text)))
+        symbols = list(_search_symbols(text) if deep else _shell_symbols(re.sub(r"\*+", "*", text)))
         return sorted({position for position, machine in candidates if machine.meet(symbols)}, reverse=True)
 
-    def _beginning_like(self, known: str) -> Iterator[tuple[int, _Positions]]:
-        """Yield the rules that begin with what is known of a name, or with a part of that."""
+    def _beginning_like(self, known: str, *, below: bool) -> Iterator[tuple[int, _Positions]]:
+        """Yield the rules that begin with what is known of a name, or with a part of that.
+
+        Args:
+            known: What stands before the first wildcard.
+            below: Whether the name is a relative one, which no rule that begins at a root can mean.
+        """
         for cut in self._cuts:
             if cut < len(known):
                 yield from self._machines.get(known[:cut], ())
         for begins in self._begins[bisect_left(self._begins, known) :]:
             if not begins.startswith(known):
                 return
+            if below and begins[:1] in _ROOTS:
+                continue
             yield from self._machines[begins]
 
 
 class _Positions:
     """A rule's symbols, read as a machine: one bit for each place in them where reading may stand."""
 
-    __slots__ = ("any", "end", "inside", "of", "stars")
+    __slots__ = ("any", "end", "everywhere", "inside", "of", "stars")
 
     def __init__(self, symbols: list[str]) -> None:
         self.end = 1 << len(symbols)
@@ -81,14 +94,20 @@ class _Positions:
                 self.any |= bit
             else:
                 self.of[symbol] = self.of.get(symbol, 0) | bit
-        self.inside = (self.end - 1) & ~self.stars & ~self.of.get("/", 0)
+        self.everywhere = (self.end - 1) & ~self.stars
+        self.inside = self.everywhere & ~self.of.get("/", 0)
 
     def meet(self, shell: Sequence[str]) -> bool:
         """Say whether some name fits both these symbols and those of a shell glob."""
         standing = self._past_stars(1)
         for symbol in shell:
             if symbol == RUN:
-                standing = self._run(standing)
+                standing = self._run(standing, over=self.inside)
+            elif symbol == _DEEP:
+                standing = self._run(standing, over=self.everywhere)
+            elif symbol == _LEVELS:
+                below = self._run(standing, over=self.everywhere)
+                standing |= self._step(below, over=self.of.get("/", 0) | self.any)
             elif symbol == ANY:
                 standing = self._step(standing, over=self.inside)
             else:
@@ -105,9 +124,9 @@ class _Positions:
         """A star may also be read as nothing."""
         return standing | (standing & self.stars) << 1
 
-    def _run(self, standing: int) -> int:
-        """Read any number of characters other than `/`."""
-        while (more := standing | self._step(standing, over=self.inside)) != standing:
+    def _run(self, standing: int, *, over: int) -> int:
+        """Read any number of characters that the places in `over` accept."""
+        while (more := standing | self._step(standing, over=over)) != standing:
             standing = more
         return standing
 
@@ -128,3 +147,12 @@ def _shell_symbols(text: str) -> Iterator[str]:
         else:
             yield {"*": RUN, "?": ANY}.get(char, char)
         place += 1
+
+
+def _search_symbols(text: str) -> Iterator[str]:
+    """Spell out a search tool's glob, in which `**` crosses `/` and `**/` may be nothing."""
+    pieces = re.split(r"(\*\*+/?)", text)
+    for piece, stars in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
+        yield from _shell_symbols(piece)
+        if stars:
+            yield _LEVELS if stars.endswith("/") else _DEEP

@@ -9,6 +9,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
+from fwdperm.programs.lookup import is_in_family, names_of_family
 from fwdperm.rules.index import Index
 from fwdperm.rules.layer import Problem, Severity
 from fwdperm.rules.rule import Action
@@ -35,19 +36,7 @@ KNOWN_SURFACES: Final = (
 """Surfaces that have a meaning of their own; any other is a tool's name."""
 
 _PROBE: Final = "fwdperm-probe"
-_RUNNERS: Final = (
-    *("sh", "bash", "zsh", "dash", "ksh", "fish", "eval", "exec", "source", "command", "builtin"),
-    *("sudo", "su", "doas", "pkexec", "env", "xargs", "nohup", "nice", "time", "timeout", "setsid", "stdbuf", "watch"),
-    *("parallel", "find", "ssh", "python", "python2", "python3", "perl", "ruby", "node", "deno", "bun", "php", "lua"),
-    *("awk", "gawk", "tclsh", "Rscript", "osascript", "npx", "bunx", "uvx", "pipx", "docker", "podman", "kubectl"),
-)
-"""Programs that run whatever their arguments say."""
 _SHAPES: Final = ("{} " + _PROBE, "{} -c " + _PROBE, "{} -e " + _PROBE, "{} run " + _PROBE, "{} exec " + _PROBE)
-
-_SCRIPT_RUNNERS: Final = frozenset(
-    {"npm", "pnpm", "yarn", "bun", "make", "task", "just", "nx", "turbo", "rake", "deno"}
-)
-"""Programs whose own words hold colons, so that `:*` may well be meant."""
 
 
 def lint(layers: Sequence[Layer]) -> tuple[Problem, ...]:
@@ -79,7 +68,7 @@ def _grants(rules: Sequence[Rule]) -> Iterator[Problem]:
     allows = [rule for rule in rules if rule.action is Action.ALLOW and _is_of_bash(rule.surface)]
     index = Index((place, Wildcard(rule.pattern).globs) for place, rule in enumerate(allows))
     granted: dict[int, str] = {}
-    for runner in _RUNNERS:
+    for runner in names_of_family("argument runner"):
         for shape in _SHAPES:
             for place in index.matches(shape.format(runner)):
                 granted.setdefault(place, runner)
@@ -107,7 +96,7 @@ def _oddities(rule: Rule) -> Iterator[Problem]:
     if "bash" not in expand(surface):
         return
     first = pattern.partition(" ")[0]
-    if ":*" in first or (pattern.endswith(":*") and first not in _SCRIPT_RUNNERS):
+    if ":*" in first or (pattern.endswith(":*") and not is_in_family(first, "script runner")):
         message = f"`:*` in `{pattern}` is a literal colon: `{first.partition(':')[0]} ...` does not match"
         yield _warn(rule.origin, message, f"write `{pattern.replace(':*', ' *')}`")
     if pattern.startswith(("Bash(", "bash(")):

@@ -133,8 +133,13 @@ class Finding:
         if self.action is not Action.ASK:
             return False
         if self.rule is not None:
-            return self.rule.only_human
+            return self.rule.only_human or self.may_forbid
         return self.default is not None and self.default.only_human
+
+    @property
+    def may_forbid(self) -> bool:
+        """Say whether it asks because a deny covers some of what a search may read, and not all of it."""
+        return self.action is Action.ASK and self.rule is not None and self.rule.action is Action.DENY
 
     @property
     def strictness(self) -> int:

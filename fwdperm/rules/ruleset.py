@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from fwdperm.rules.layer import Layer, Problem
     from fwdperm.rules.unit import Unit
 
+MEETING_NOTE = "it may read files that this rule is about"
+"""Stands in a finding of a rule that some of the files of a search may match."""
 YOLO_NOTE = "mode yolo: ask became allow"
 """Stands in a finding whose ask the mode rewrote."""
 
@@ -166,6 +168,34 @@ class Ruleset:
 
         A layer that only narrows is heard beside the others, not over them: what it says counts where it is stricter.
         """
+        found = self._say(unit)
+        return self._with_met(unit, found) if unit.searched and found.action is not Action.DENY else found
+
+    def _with_met(self, unit: Unit, found: Finding) -> Finding:
+        """Make what is said of a search no milder than a person's word where an ask or deny covers a part of it.
+
+        A later allow of the same layer that covers the whole search goes before, as everywhere.
+        """
+        names = (*unit.spellings, *unit.strict_spellings)
+        whole = {place for place, _ in self._matches(unit)}
+        view = self._view(unit)
+        part = {place for name in names for place in view.meeting.meeting(name, deep=True)}
+        if unit.folds_case:
+            part.update(place for name in names for place in view.folded_meeting.meeting(name.casefold(), deep=True))
+        allowed: set[int] = set()
+        for place in sorted(whole | part, reverse=True):
+            entry = self._entries[place]
+            if place in whole:
+                if entry.rule.action is Action.ALLOW and not self._is_silent(entry.rule, unit):
+                    allowed.add(entry.group)
+            elif entry.group not in allowed and entry.action is not Action.ALLOW:
+                met = Finding(Action.ASK, entry.rule, unit.spellings[0], note=MEETING_NOTE)
+                if met.strictness > found.strictness or (met.strictness == found.strictness and found.rule is None):
+                    found = met
+        return found
+
+    def _say(self, unit: Unit) -> Finding:
+        """Say what the rules say of a unit as a whole."""
         unheard: Finding | None = None
         narrowing: dict[int, Finding] = {}
         for place, spelling in self._matches(unit):
@@ -201,6 +231,8 @@ class Ruleset:
     def _is_silent(self, rule: Rule, unit: Unit) -> bool:
         """Say whether a rule that matches has nothing to say of this unit."""
         if unit.opaque and self.mode is not Mode.YOLO and rule.action is Action.ALLOW and not rule.is_bare_star:
+            return True
+        if unit.searched and rule.action is Action.ALLOW and "?" in rule.pattern:  # one character is not a star's all
             return True
         if unit.aside and rule.is_bare_star and rule.action is not Action.ALLOW:
             return True

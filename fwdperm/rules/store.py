@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 PROJECT_FILE: Final = ".fwdperm.toml"
 """Name of a project's own ruleset."""
 
+_NO_STAMP: Final = (0, 0, 0, 0, 0)
+"""Of a text that was not read from its file."""
 _COMPOSED: Final = 64
 """Composed rulesets kept: as many as differ by agent, project and session at one time."""
 _PROJECTS: Final = 1_000
@@ -43,6 +45,8 @@ class _Loaded:
     good: ConfigFile | None
     digest: str = ""
     stamp: Stamp | None = None
+    text: bytes | None = None
+    """What `good` was read from; kept of the user's configuration only."""
 
 
 class RulesetFiles:
@@ -53,6 +57,8 @@ class RulesetFiles:
         trust: Which project files may allow.
         workspaces: Directories inside which project files are looked for.
         built_in: Layers that stand before the user's.
+        last_good: What the user's configuration said before: where it is broken or gone now, that goes on as in a
+            daemon which has read it.
     """
 
     def __init__(
@@ -62,28 +68,40 @@ class RulesetFiles:
         trust: TrustStore,
         workspaces: Sequence[Path] = (),
         built_in: Sequence[Layer] = (),
+        last_good: bytes | None = None,
     ) -> None:
         self.generation = 0
-        """Goes up whenever something that is known changed: time to decide anew on what is waiting."""
+        """Goes up whenever something in a file that is known changed: time to decide anew on what is waiting."""
         self._user = user
         self._trust = trust
         self._workspaces = [Path(os.path.normpath(workspace.absolute())) for workspace in workspaces]
         self._built_in = tuple(built_in)
+        self._unwritten = ConfigFile(Layer(LayerKind.USER, str(user or "")))
         self._loaded: dict[Path, _Loaded] = {}
         self._composed: dict[tuple[object, ...], tuple[Ruleset, tuple[Layer, ...]]] = {}
+        if user is not None and last_good is not None:
+            self._loaded[user] = _read(user, LayerKind.USER, Content(last_good, _NO_STAMP), None)
         self.reload()
 
     @property
     def config(self) -> ConfigFile:
-        """The user's configuration, as far as it can be read; its settings are the last good ones."""
+        """The user's configuration, as far as it can be read; its settings are the last good ones.
+
+        The same object until what it says is read anew.
+        """
         if self._user is None or self._user not in self._loaded:
-            return ConfigFile(Layer(LayerKind.USER, str(self._user or "")))
+            return self._unwritten
         return self._loaded[self._user].config
 
+    @property
+    def text_in_force(self) -> bytes | None:
+        """What the user's configuration was read from when it could last be read; None when it never could."""
+        loaded = self._loaded.get(self._user) if self._user is not None else None
+        return loaded.text if loaded is not None else None
+
     def set_workspaces(self, workspaces: Sequence[Path]) -> None:
-        """Replace the directories inside which project files are looked for."""
+        """Replace the directories inside which project files are looked for. The caller knows that; it is no news."""
         self._workspaces = [Path(os.path.normpath(workspace.absolute())) for workspace in workspaces]
-        self.generation += 1
 
     def reload(self) -> list[Problem]:
         """Look at every known file again, and read what changed.
@@ -277,7 +295,8 @@ def _read(path: Path, kind: LayerKind, content: Content, before: _Loaded | None)
     config = read_config(content.data, file=str(path), kind=kind, settings=settings)
     if config.layer.broken:
         return replace(_unreadable(path, kind, before, config.problems), digest=content.digest, stamp=content.stamp)
-    return _Loaded(config, _narrow(config), config, content.digest, content.stamp)
+    text = content.data if kind is LayerKind.USER else None
+    return _Loaded(config, _narrow(config), config, content.digest, content.stamp, text)
 
 
 def _unreadable(path: Path, kind: LayerKind, before: _Loaded | None, problems: Sequence[Problem]) -> _Loaded:
@@ -287,7 +306,7 @@ def _unreadable(path: Path, kind: LayerKind, before: _Loaded | None, problems: S
     kept = _narrow(good) if good is not None else ConfigFile(Layer(kind, str(path)))
     layer = broken_layer(kind, str(path), problems=problems, last_good=last)
     config = replace(kept, layer=layer, problems=tuple(problems))
-    return _Loaded(config, _narrow(config), good)
+    return _Loaded(config, _narrow(config), good, text=before.text if before is not None else None)
 
 
 def _gone(path: Path, before: _Loaded) -> _Loaded:
@@ -296,7 +315,7 @@ def _gone(path: Path, before: _Loaded) -> _Loaded:
     remedy = "put it back, or start the daemon again without it"
     problem = Problem(str(path), 0, "is gone; its denials and asks go on", remedy, Severity.WARNING)
     narrow = replace(_narrow(good), problems=(problem,))
-    return _Loaded(narrow, narrow, good)
+    return _Loaded(narrow, narrow, good, text=before.text)
 
 
 def _narrow(config: ConfigFile) -> ConfigFile:

@@ -32,6 +32,9 @@ class Unit:
             wrapped command is a unit of its own and says it all. Rules that name it do.
         glob: True when the spellings hold a glob that the shell would expand: an `ask` or `deny` rule speaks when any
             name that the glob may expand to would match (`rules/globs.py`).
+        searched: True when the spellings are globs that a search tool reads files by: there `**` crosses directories.
+            An `ask` or `deny` rule that some of those files may match asks, a `deny` a person alone; one that covers
+            all of them speaks as it stands.
         folds_case: True when its file system ignores letter case: `ask` and `deny` then match case-folded texts too.
         command: Index into the parsed line's commands, for the guard; -1 for none.
     """
@@ -47,5 +50,6 @@ class Unit:
     remote: bool = False
     aside: bool = False
     glob: bool = False
+    searched: bool = False
     folds_case: bool = False
     command: int = -1

@@ -1,6 +1,7 @@
 """What a typed line means for the question on screen.
 
-Lives here: `understand` and what it can give. Pure. Never here: a terminal, an answer being given.
+Lives here: `understand` and what it can give, and how long a question has to be read first (`moment`). Pure.
+Never here: a terminal, keys (`editor.py`), an answer being given.
 
 Whatever is not clearly an answer is none: an empty line, a key that was meant for something else, half a word.
 """
@@ -12,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from fwdperm.seat.queue import refusal
-from fwdperm.settings import NOTE_CHARS
+from fwdperm.settings import NOTE_CHARS, READ_GRAVE_S, READ_ROUTINE_S, READ_RULED_S
 from fwdperm.wire.prompt import Reply, ReplyKind
 from fwdperm.wire.shown import shown
 
@@ -71,6 +72,7 @@ HELP: Final = (
     "list             what waits, oldest first",
     "Ctrl-D           leave this prompter; requests go on waiting for `fwdperm allow` and `fwdperm reject`",
     "An empty line does nothing. An answer is for the request whose id stands before it, never for the next.",
+    "What is pasted, or typed before a question could be read, answers nothing; it is shown again to copy from.",
 )
 
 
@@ -79,6 +81,13 @@ def options(prompt: Prompt) -> str:
     approve = "`yes` in full: approve once" if prompt.is_grave else "y approve once"
     always = ", a always" if prompt.offers_always else ""
     return f"{approve}{always}, n reject (a note may follow), full, list, help"
+
+
+def moment(prompt: Prompt) -> float:
+    """Tell how many seconds a question is on screen before it takes an answer: the graver, the longer."""
+    if prompt.is_grave:
+        return READ_GRAVE_S
+    return READ_RULED_S if prompt.danger == "ruled" else READ_ROUTINE_S
 
 
 def understand(line: str, *, prompt: Prompt | None, hidden: int) -> Meaning:

@@ -2,27 +2,31 @@
 
 Lives here: `PlainPrompter`. No cursor is moved and nothing is redrawn, so that it works over ssh, on dumb terminals and
 with screen readers. Never here: what an answer causes, the picture of a question (`render.py`), the words of a line
-(`line.py`).
+(`line.py`), which lines count (`editor.py`).
 
-Keys meant for something else answer nothing: what was typed before a question was on screen is thrown away, and so is
-what comes in its first quarter of a second. An answer is bound to the id and the digest on screen.
+Keys meant for something else answer nothing: a line counts only for what was on screen, open and unchanged, while the
+whole of it was typed. What is void is said, and shown again to copy from. An answer is bound to the id and the digest
+on screen.
 """
 
 from __future__ import annotations
 
+import contextlib
+import math
+import signal
+import unicodedata
 from typing import TYPE_CHECKING, Final, assert_never
 
-from fwdperm.seat import always
+from fwdperm.seat import always, editor
 from fwdperm.seat import line as lines
 from fwdperm.seat.queue import Accepted, AlreadyDecided, Refused, Stale, Unknown, grouped, likeness
 from fwdperm.seat.render import draw, pages, summary
-from fwdperm.settings import KEYS_IGNORED_S
 from fwdperm.wire.prompt import Fate, Reply, ReplyKind, ReplyOutcome
 from fwdperm.wire.shown import fit, shown
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from fwdperm.seat.queue import Key, Outcome, Question, QueueView
     from fwdperm.seat.terminal import Terminal
@@ -33,6 +37,8 @@ _TWINS: Final = 8
 """Equal questions answered together, and named: ten thousand names would push the question off the screen."""
 _ALL: Final = 1_000_000
 """Rows of our own words: all of them."""
+_VOIDS: Final = 3
+"""Void lines shown again before the rest is only counted: a paste may have thousands."""
 _LISTED: Final = 20
 """Different waiting questions listed before the rest is only counted."""
 
@@ -73,12 +79,12 @@ class PlainPrompter:
         self._asked: Question | None = None
         self._hidden = 0
         self._pages: list[tuple[str, ...]] = []
-        self._opens_at: float | None = None
-        self._typed = bytearray()
+        self._editor = editor.Editor()
+        self._turns = 0
         self._is_answering = False
         self._has_called = False
         self._looking: asyncio.TimerHandle | None = None
-        self._opening: asyncio.TimerHandle | None = None
+        self._due: asyncio.TimerHandle | None = None
 
     @property
     def is_attached(self) -> bool:
@@ -89,16 +95,20 @@ class PlainPrompter:
         """Start to read, and ask what waits."""
         self._terminal.on_drained = self._on_drained
         self._loop.add_reader(self._terminal.fd, self._on_readable)
+        self._heed_job_control()
+        self._terminal.take()
         self._say(f"fwdperm asks here ({self._terminal.name}); type `help` for the answers")
+        self._on_screen()
         self.refresh()
 
     def detach(self) -> None:
         """Leave the terminal. What waits goes on waiting."""
         if not self.is_attached:
             return
-        for timer in (self._looking, self._opening):
+        for timer in (self._looking, self._due):
             if timer is not None:
                 timer.cancel()
+        self._let_job_control_be()
         self._loop.remove_reader(self._terminal.fd)
         self._terminal.close()
         self._asked = None
@@ -110,14 +120,20 @@ class PlainPrompter:
             return  # an answer, or the drained terminal, refreshes when it is done
         view = self._view()
         if self._asked is not None:
-            if view.front is not None and view.front.key == self._asked.key:
+            if self._is_front(view):
                 return
-            closed = view.closed.get(self._asked.key)
-            self._say(f"\n{shown(closed.words) if closed else 'closed'}  ({shown(self._asked.prompt.id)})")
+            closed, name = view.closed.get(self._asked.key), shown(self._asked.prompt.id)
             self._asked = None
             self._talk = None
+            self._say(f"\n{shown(closed.words) if closed else 'closed'}  ({name})")
+            self._turn(editor.Standing(), why=_ended(name))
         if view.front is not None:
             self._ask(view.front, waiting=len(view.waiting) - 1)
+
+    def _is_front(self, view: QueueView) -> bool:
+        """Say whether what is on screen still is what is asked, unchanged."""
+        front, asked = view.front, self._asked
+        return front is not None and asked is not None and (front.key, front.digest) == (asked.key, asked.digest)
 
     # -- showing -----------------------------------------------------------------------------------------------
 
@@ -127,13 +143,14 @@ class PlainPrompter:
             return
         columns, rows = self._terminal.size()
         left = question.deadline - self._loop.time()
+        name = shown(question.prompt.id)
+        self._turn(editor.Standing(name=name, opens_at=math.inf), why=f"that was typed before {name} was asked")
         picture = draw(question.prompt, width=columns, colour=self._colour, waiting=waiting, time_left=left)
         self._asked = question
         self._hidden = picture.hidden
         self._pages = []
         if picture.hidden:
             self._pages = list(pages(question.prompt, width=columns, colour=self._colour, height=rows - 4))
-        self._opens_at = None
         alike = [
             one
             for one in self._view().waiting
@@ -151,28 +168,30 @@ class PlainPrompter:
             self._on_screen()
 
     def _on_screen(self) -> None:
-        """The whole question can be read now: what was typed before was not for it."""
-        self._typed.clear()
-        self._terminal.forget_input()
-        self._opens_at = self._loop.time() + KEYS_IGNORED_S
-        if self._opening is not None:
-            self._opening.cancel()
-        self._opening = self._loop.call_at(self._opens_at, self._open)
+        """Everything said so far can be read now: what was typed before was not for it."""
+        if self._asked is None:
+            self._turn(editor.Standing(), why=_UNSEEN)
+            return
+        name = shown(self._asked.prompt.id)
+        opens_at = self._loop.time() + lines.moment(self._asked.prompt)
+        self._turn(self._standing(self._asked, opens_at=opens_at), why=f"that was typed before {name} could be read")
 
-    def _open(self) -> None:
-        self._opening = None
-        self._typed.clear()
-        self._terminal.forget_input()
+    def _standing(self, asked: Question, *, opens_at: float) -> editor.Standing:
+        """Give what is on screen for that question now, as nothing before was."""
+        self._turns += 1
+        about = (asked.key, asked.digest, self._turns)
+        return editor.Standing(about=about, name=shown(asked.prompt.id), opens_at=opens_at)
 
     def _on_drained(self) -> None:
-        if self._asked is not None and self._opens_at is None:
-            self._on_screen()
+        self._on_screen()
         self.refresh()
 
     def _wait_for_terminal(self) -> None:
         """Another job has the terminal: say once that a question waits, and look again until it is ours."""
+        why = _ended(shown(self._asked.prompt.id)) if self._asked is not None else _UNSEEN
         self._asked = None
         self._talk = None
+        self._turn(editor.Standing(opens_at=math.inf), why=why)
         if self._view().front is not None and not self._has_called:
             self._has_called = True
             self._say("\n[fwdperm: a question waits; bring this job to the foreground, or use `fwdperm list`]")
@@ -184,10 +203,42 @@ class PlainPrompter:
         if self._terminal.is_ours():
             self._looking = None
             self._has_called = False
+            self._terminal.take()
+            self._on_screen()
             self._loop.add_reader(self._terminal.fd, self._on_readable)
             self.refresh()
         else:
             self._looking = self._loop.call_later(_LOOK_AGAIN_S, self._look_again)
+
+    def _heed_job_control(self) -> None:
+        if signal.getsignal(signal.SIGTSTP) is signal.SIG_IGN:
+            return
+        with contextlib.suppress(RuntimeError, ValueError):  # not the main thread: the screen then needs a key to mend
+            self._loop.add_signal_handler(signal.SIGTSTP, self._stop_for_now)
+            self._loop.add_signal_handler(signal.SIGCONT, self._go_on)
+
+    def _let_job_control_be(self) -> None:
+        for number in (signal.SIGTSTP, signal.SIGCONT):
+            with contextlib.suppress(RuntimeError, ValueError):
+                self._loop.remove_signal_handler(number)
+
+    def _stop_for_now(self) -> None:
+        """Ctrl-Z: leave the terminal as it was found, and stop as any program does; where no shell waits, go on."""
+        self._terminal.give_back()
+        self._let_job_control_be()
+        signal.raise_signal(signal.SIGTSTP)
+        self._heed_job_control()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """`fg` or `bg`: whatever was typed meanwhile was not for us."""
+        if not self._terminal.is_ours():
+            self._wait_for_terminal()
+            return
+        self._terminal.take()
+        self._on_screen()
+        self._say("")
+        self._invite()
 
     def _say(self, text: str) -> None:
         self._terminal.write(text + "\n")
@@ -202,6 +253,7 @@ class PlainPrompter:
         if self._asked is not None:
             about = self._talk.invitation if self._talk is not None else "> "
             self._terminal.write(f"answer {shown(self._asked.prompt.id)}{', ' if self._talk else ''}{about}")
+            self._editor.begin_row()
 
     # -- reading -----------------------------------------------------------------------------------------------
 
@@ -213,30 +265,111 @@ class PlainPrompter:
         if typed is None:
             return
         if not typed:
-            self._say("\nleft this prompter; requests go on waiting for `fwdperm allow` and `fwdperm reject`")
-            self.detach()
+            self._leave()
             return
-        self._typed += typed
-        while b"\n" in self._typed:
-            line, _, rest = bytes(self._typed).partition(b"\n")
-            self._typed[:] = rest
-            self._on_line(line.decode(errors="replace"))
+        self._hear(self._editor.keys(typed, now=self._loop.time()))
+        self._arm()
+
+    def _leave(self) -> None:
+        self._say("\nleft this prompter; requests go on waiting for `fwdperm allow` and `fwdperm reject`")
+        self.detach()
+
+    def _turn(self, standing: editor.Standing, *, why: str) -> bool:
+        """Something else is on screen from now on. What was typed until now, read or not, was not for it.
+
+        Returns:
+            Whether anything was said; the question on screen is then invited to anew.
+        """
+        typed = self._terminal.forget_input() or b""
+        now = self._loop.time()
+        events = [event for event in self._editor.keys(typed, now=now) if event is not editor.Sign.LEFT]
+        said = self._hear([*events, *self._editor.turn(standing, why=why, now=now)])
+        self._arm()
+        return said
+
+    def _cover(self) -> None:
+        """What was said last is not on screen yet: nothing counts until it is."""
+        standing = editor.Standing(name="the screen", opens_at=math.inf)
+        self._hear(self._editor.turn(standing, why=_UNSEEN, now=self._loop.time()))
+
+    def _arm(self) -> None:
+        """Have the editor told when its time has come."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+        due = self._editor.due
+        if due is not None and self.is_attached:
+            self._due = self._loop.call_at(due, self._on_due)
+
+    def _on_due(self) -> None:
+        """Time has passed. What was typed before, read or not, is heard first."""
+        self._due = None
+        now = self._loop.time()
+        typed = self._terminal.forget_input() or b""
+        self._hear(self._editor.keys(typed, now=now))
+        if self.is_attached and self._terminal.pending:
+            self._cover()
+        for event in self._editor.tick(now) if self.is_attached else ():
+            if isinstance(event, editor.Line):
+                self._on_line(event.text)
+        self._arm()
+
+    def _hear(self, events: Iterable[editor.Event]) -> bool:
+        """Show what is typed, and say what of it is void; True when something was said."""
+        voids: list[editor.Void | editor.Begun] = []
+        for event in events:
+            match event:
+                case editor.Echo(key=key):
+                    self._terminal.write(self._seen(key))
+                case editor.Erased(key=key):
+                    self._terminal.write("\b \b" * _width(self._seen(key)))
+                case editor.Sign.ENTER:
+                    self._terminal.write("\n")
+                case editor.Void() | editor.Begun():
+                    voids.append(event)
+                case editor.Sign.LEFT:
+                    self._leave()
+                case editor.Line():
+                    pass  # only time gives one; see `_on_due`
+                case _ as never:
+                    assert_never(never)
+        if voids:
+            self._tell_void(voids)
+        return bool(voids)
+
+    def _seen(self, key: str) -> str:
+        return self._terminal.as_written(shown(key))
+
+    def _tell_void(self, voids: list[editor.Void | editor.Begun]) -> None:
+        """Say that lines are void, and why; show them again, so that their words can be copied."""
+        begun = [one for one in voids if isinstance(one, editor.Begun)]
+        if begun:
+            self._say("")
+        for why in dict.fromkeys(one.why for one in voids):
+            self._tell(f"{why}; nothing was answered")
+        texts = [one.text for one in voids if one.text.strip()]
+        for text in texts[:_VOIDS]:
+            self._say(f"  | {shown(text)}")
+        if len(texts) > _VOIDS:
+            self._say(f"  [{len(texts) - _VOIDS} more]")
+        if begun:
+            self._tell("what you type up to the next Enter belongs to it and answers nothing either")
+        self._invite()
 
     def _on_line(self, line: str) -> None:
-        """Take one line. Whatever is doubtful answers nothing."""
-        if self._terminal.pending:
-            return  # the question is not wholly on screen
-        if self._asked is not None and (self._opens_at is None or self._loop.time() < self._opens_at):
-            self._say("[ignored: typed before the question could be read]")
-            self._invite()
-            return
+        """Take a line that was typed for what is on screen. Whatever is doubtful answers nothing."""
         asked = self._asked
-        self.refresh()
-        if self._asked is not asked:
-            return  # it closed while the line was typed; the next question has its own invitation
+        if asked is not None and not self._is_front(self._view()):
+            self._tell_void([editor.Void(text=line, why=_ended(shown(asked.prompt.id)))])
+            self.refresh()
+            return
         self._obey(line, asked)
-        if self._asked is asked:
-            self._invite()
+        if self._asked is not asked or not self.is_attached:
+            return
+        if asked is not None:
+            words_out = math.inf if self._terminal.pending else -math.inf
+            if not self._turn(self._standing(asked, opens_at=words_out), why=_UNSEEN):
+                self._invite()
 
     def _obey(self, line: str, asked: Question | None) -> None:
         if self._talk is not None and asked is not None:
@@ -319,6 +452,7 @@ class PlainPrompter:
             self._tell_fate(twin, self._answer(twin, reply), reply)
         self._asked = None
         self._talk = None
+        self._turn(editor.Standing(), why=_ended(shown(asked.prompt.id)))
         self.refresh()
 
     def _answer(self, asked: Question, reply: Reply) -> Outcome:
@@ -357,3 +491,17 @@ class PlainPrompter:
 
 
 _DONE: Final = {"once": "approved once:", "always": "approved always:", "reject": "rejected:"}
+_UNSEEN: Final = "that was typed before the screen could be read"
+
+
+def _width(text: str) -> int:
+    """Count the columns to take back for a text; where terminals differ, the fewer, so that ours are never eaten."""
+    return sum(
+        2 if unicodedata.east_asian_width(char) in "WF" else unicodedata.category(char) not in {"Mn", "Me"}
+        for char in text
+    )
+
+
+def _ended(name: str) -> str:
+    """Say why a line is void whose question is gone."""
+    return f"that was typed for {name}, which ended"

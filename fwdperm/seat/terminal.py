@@ -1,10 +1,13 @@
 """A terminal that can make nobody wait.
 
-Lives here: `Terminal`: one descriptor of our own, never blocking in either direction, never stopped by job control.
-Never here: what is asked.
+Lives here: `Terminal`: one descriptor of our own, never blocking in either direction, never stopped by job control,
+read key by key. Never here: what is asked, what the keys are.
 
 The daemon's one loop serves everybody, so a terminal held with Ctrl-S, or one that belongs to another job for now,
 must cost it nothing. Direction of every failure: nothing is read, so nothing is answered.
+
+It is read key by key, because a terminal that keeps a line to itself until Enter does not tell for which question the
+line was begun.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import os
 import re
 import signal
 import termios
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from fwdperm.errors import EnvironmentFailure
 
@@ -22,16 +25,28 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable, Iterator, Mapping
 
+_Modes: TypeAlias = list[Any]
+"""As `termios.tcgetattr` gives them."""
+
 _RETRY_S: Final = 0.05
 """Seconds between attempts to write to a terminal that takes nothing (Ctrl-S)."""
 _READ_BYTES: Final = 4096
-"""Bytes of the longest line a terminal hands over."""
+"""Bytes taken at a time: what a terminal keeps at most."""
+_MOST_READS: Final = 64
+"""Reads in which everything typed so far is taken; more is a machine that writes, and is read later."""
+_MARK_PASTES: Final = "\x1b[?2004h"
+_MARK_NO_PASTES: Final = b"\x1b[?2004l"
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 
 
 def may_colour(environ: Mapping[str, str]) -> bool:
     """Say whether a terminal with this environment is to be coloured: not with NO_COLOR, not a dumb one."""
     return not environ.get("NO_COLOR") and environ.get("TERM", "dumb") not in {"", "dumb"}
+
+
+def may_mark_pastes(environ: Mapping[str, str]) -> bool:
+    """Say whether a terminal with this environment can be asked to mark what is pasted: not a dumb one."""
+    return environ.get("TERM", "dumb") not in {"", "dumb"}
 
 
 class Terminal:
@@ -42,16 +57,19 @@ class Terminal:
         loop: The daemon's loop.
         utf8: False when the terminal is not known to speak UTF-8: everything else than ASCII is then written out,
             because single bytes of it are control characters to older terminals.
+        marks_pastes: Whether to ask the terminal to mark what is pasted (`ESC [ 200 ~`).
 
     Raises:
         EnvironmentFailure: When it is no terminal, or cannot be opened a second time. Nobody is asked on it then.
     """
 
-    def __init__(self, fd: int, *, loop: asyncio.AbstractEventLoop, utf8: bool) -> None:
+    def __init__(self, fd: int, *, loop: asyncio.AbstractEventLoop, utf8: bool, marks_pastes: bool = False) -> None:
         self.fd, self.name = _open_again(fd)
         self.on_drained: Callable[[], None] = _nothing
         self._loop = loop
         self._utf8 = utf8
+        self._marks_pastes = marks_pastes
+        self._before: _Modes | None = None
         self._unwritten = bytearray()
         self._retry: asyncio.TimerHandle | None = None
 
@@ -83,19 +101,49 @@ class Terminal:
         except OSError:
             return True
 
+    def take(self) -> None:
+        """Read it key by key from now on, if it is ours; what was typed and not read becomes readable.
+
+        To be called again whenever somebody else may have changed it. A terminal that is gone says so when it is read.
+        """
+        if self.is_closed or not self.is_ours():
+            return
+        with contextlib.suppress(termios.error), _unstoppable():
+            now = termios.tcgetattr(self.fd)
+            wanted = _key_by_key(now)
+            if self._before is None:
+                self._before = now
+            if wanted != now:
+                termios.tcsetattr(self.fd, termios.TCSANOW, wanted)
+                if self._marks_pastes:
+                    self.write(_MARK_PASTES)
+
+    def give_back(self) -> None:
+        """Leave it as it was found, if it is ours; whoever has it now looks after it otherwise."""
+        if self.is_closed or self._before is None or not self.is_ours():
+            return
+        with contextlib.suppress(termios.error, OSError), _unstoppable():
+            termios.tcsetattr(self.fd, termios.TCSANOW, self._before)
+            if self._marks_pastes:
+                os.write(self.fd, _MARK_NO_PASTES)
+
     def write(self, text: str) -> None:
         """Write without ever waiting. `on_drained` is called when everything is out after it was not at once."""
         if self.is_closed:
             return
-        self._unwritten += text.encode() if self._utf8 else _ascii(text)
+        self._unwritten += self.as_written(text).encode()
         if self._retry is None:
             self._push()
 
+    def as_written(self, text: str) -> str:
+        """Give what stands on screen for a text."""
+        return text if self._utf8 else _ascii(text)
+
     def read(self) -> bytes | None:
-        """Read what was typed, up to the end of a line.
+        """Read what was typed.
 
         Returns:
-            Bytes; None when there is nothing now; empty when the terminal was left (Ctrl-D) or is gone.
+            Bytes; None when there is nothing now; empty when the terminal is gone.
         """
         try:
             with _unstoppable():
@@ -105,14 +153,22 @@ class Terminal:
         except OSError:
             return None if not self.is_ours() else b""
 
-    def forget_input(self) -> None:
-        """Throw away what was typed and not read: it was meant for something else."""
-        if not self.is_closed and self.is_ours():
-            with contextlib.suppress(termios.error), _unstoppable():
-                termios.tcflush(self.fd, termios.TCIFLUSH)
+    def forget_input(self) -> bytes:
+        """Give what was typed and not read yet, half a line included: it was meant for something else."""
+        if self.is_closed or not self.is_ours():
+            return b""
+        self.take()
+        typed = bytearray()
+        for _ in range(_MOST_READS):
+            more = self.read()
+            if not more:  # nothing now; or gone, and the next read says so too
+                break
+            typed += more
+        return bytes(typed)
 
     def close(self) -> None:
-        """Close it; what is not written yet is dropped."""
+        """Leave it as it was found and close it; what is not written yet is dropped."""
+        self.give_back()
         if self._retry is not None:
             self._retry.cancel()
             self._retry = None
@@ -169,5 +225,15 @@ def _unstoppable() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _ascii(text: str) -> bytes:
-    return _NOT_ASCII.sub(lambda match: f"\\u{{{ord(match[0]):X}}}", text).encode("ascii")
+def _ascii(text: str) -> str:
+    return _NOT_ASCII.sub(lambda match: f"\\u{{{ord(match[0]):X}}}", text)
+
+
+def _key_by_key(modes: _Modes) -> _Modes:
+    """Give modes in which every key comes at once and unshown; Ctrl-C, Ctrl-Z and Ctrl-S go on to do what they do."""
+    iflag, oflag, cflag, lflag, ispeed, ospeed, chars = modes
+    iflag = (iflag | termios.ICRNL) & ~(termios.INLCR | termios.IGNCR | termios.ISTRIP)
+    lflag &= ~(termios.ICANON | termios.ECHO | termios.ECHONL | termios.IEXTEN)
+    chars = list(chars)
+    chars[termios.VMIN], chars[termios.VTIME] = 1, 0
+    return [iflag, oflag, cflag, lflag, ispeed, ospeed, chars]

@@ -139,7 +139,7 @@ class Desk:
         queue: The seat's queue.
         shelf: Where open prompts lie.
         clock: Both clocks.
-        limits: How long requests wait, and what happens without an interface.
+        limits: Says how long requests wait now, and what happens without an interface: settings change.
         consult: Called with what the judge should be asked; answers come back through `judged`. It must return at
             once.
         is_attended: Says whether any interface is attached now.
@@ -158,7 +158,7 @@ class Desk:
         queue: SeatQueue,
         shelf: Shelf,
         clock: Clock,
-        limits: Limits,
+        limits: Callable[[], Limits],
         consult: Callable[[AskJudge, Key], None],
         is_attended: Callable[[], bool],
     ) -> None:
@@ -172,7 +172,7 @@ class Desk:
         self._queue = queue
         self._shelf = shelf
         self._clock = clock
-        self._limits = limits
+        self._limits_now = limits
         self._consult = consult
         self._is_attended = is_attended
         self._unfinished: dict[Key, tuple[Mail, float, str]] = {}
@@ -181,6 +181,11 @@ class Desk:
         self._consulting: list[Key] = []
         self._rejections = Rejections()
         self._turns = Turns()
+
+    @property
+    def limits(self) -> Limits:
+        """How long requests wait now, and what happens without an interface."""
+        return self._limits_now()
 
     @property
     def counts(self) -> Counts:
@@ -422,7 +427,7 @@ class Desk:
         """Give when a request came, and the seconds it has left."""
         now_ms = self._clock.wall_ms()
         at_ms = letter.ctime_ns // 1_000_000 or now_ms
-        left = remaining_s(request, arrived_ms=at_ms, now_ms=now_ms, wait_s=self._limits.wait_s)
+        left = remaining_s(request, arrived_ms=at_ms, now_ms=now_ms, wait_s=self.limits.wait_s)
         deadline = self._clock.monotonic() + left
         return Arrival(letter, request, at_ms, deadline, now_ms + int(left * 1000)), left
 
@@ -487,7 +492,7 @@ class Desk:
             case AskJudge():
                 self.waiting[key] = Waiting(arrival, step)
                 self._consulting.append(key)
-            case AskHuman() if self._limits.refuses_unattended and not self._is_attended():
+            case AskHuman() if self.limits.refuses_unattended and not self._is_attended():
                 self.waiting.pop(key, None)
                 reason = "a person must answer this and none is attached; nobody refused it"
                 self._outbox.put(arrival, nobody(step.weighed, Code.UNAVAILABLE, reason))

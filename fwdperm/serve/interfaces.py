@@ -15,7 +15,7 @@ import structlog
 from fwdperm.errors import EnvironmentFailure
 from fwdperm.seat.files import Answer, Command, ReplyBox
 from fwdperm.seat.plain import PlainPrompter
-from fwdperm.seat.terminal import Terminal, may_colour
+from fwdperm.seat.terminal import Terminal, may_colour, may_mark_pastes
 
 if TYPE_CHECKING:
     import asyncio
@@ -55,7 +55,12 @@ class Interfaces:
         if not self._asks_here or not sys.stdin.isatty():
             return
         try:
-            terminal = Terminal(sys.stdin.fileno(), loop=loop, utf8="utf" in locale.getpreferredencoding().lower())
+            terminal = Terminal(
+                sys.stdin.fileno(),
+                loop=loop,
+                utf8="utf" in locale.getpreferredencoding().lower(),
+                marks_pastes=may_mark_pastes(os.environ),
+            )
         except EnvironmentFailure as error:
             log.warning("terminal.unusable", reason=str(error))
             return

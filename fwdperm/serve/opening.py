@@ -14,13 +14,14 @@ from fwdperm.serve.rulebook import Rulebook
 from fwdperm.serve.sessions import Sessions
 
 
-def open_rulebook(
+def open_rulebook(  # noqa: PLR0913 - where everything lies
     *,
     root: Path,
     state: Path,
     config: Path,
     workspace: str,
     sessions: Sessions | None = None,
+    last_good: bytes | None = None,
 ) -> Rulebook:
     """Open what is recorded for a root.
 
@@ -30,9 +31,10 @@ def open_rulebook(
         config: The user's rules and settings; it need not exist.
         workspace: The directory the caller vouches for; empty for none.
         sessions: The tree of sessions; a new one when left out.
+        last_good: What the configuration said before; see `RulesetFiles`.
     """
     trust = TrustStore(state / "trust.json")
-    files = RulesetFiles(user=config, trust=trust)
+    files = RulesetFiles(user=config, trust=trust, last_good=last_good)
     return Rulebook(
         files,
         sessions or Sessions(),

@@ -26,6 +26,7 @@ from fwdperm.seat.unattended import Unattended
 from fwdperm.serve.clock import SystemClock
 from fwdperm.serve.consult import Consultant
 from fwdperm.serve.desk import Desk, Limits
+from fwdperm.serve.in_force import HeldText, as_written
 from fwdperm.serve.interfaces import Interfaces
 from fwdperm.serve.ledger import Ledger
 from fwdperm.serve.memory import Memory
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from fwdperm.serve.config import Config
     from fwdperm.serve.rulebook import Rulebook
 
 log = structlog.get_logger("fwdperm.serve")
@@ -95,6 +97,7 @@ class Parts:
     desk: Desk
     heart: Heart
     status: StatusFile
+    held: HeldText
     clock: SystemClock
     started_at: int
     doorbell_mode: str = ""
@@ -138,7 +141,9 @@ class Parts:
         self.snapshot.write(memory.rules, now_ms=memory.now_ms())
 
     def tell_status(self) -> None:
-        """Write the status file."""
+        """Write the status file, and before it the text that it speaks of."""
+        files = self.rulebook.files
+        self.held.write(files.text_in_force)
         counts = self.desk.counts
         made = Status(
             root=str(self.options.root),
@@ -155,6 +160,10 @@ class Parts:
             sessions=self._session_status(),
             judge=self.consultant.status(),
             problems=self._problems(),
+            config=os.path.abspath(self.options.config),  # noqa: PTH100 - links stay as the operator wrote them
+            config_digest=self.held.digest,
+            workspace=self.options.workspace,
+            settings=as_written(self.rulebook.config, files.config),
         )
         self.status.write(made)
 
@@ -204,6 +213,7 @@ class Parts:
             self.journal.abandon()
         else:
             self.status.remove()
+            self.held.remove()
             self.shelf.clear()
             self._close_journal()
         self.transport.close()
@@ -277,7 +287,6 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
     shelf.clear()
     interfaces = Interfaces(options.state, queue=queue, asks_here=options.asks_here, has_colour=options.has_colour)
     interfaces.box.prepare()
-    config = rulebook.config
     consultant = Consultant(rulebook, sessions)
     teaching = Teaching(memory, rulebook.projects, sessions=sessions, journal=journal)
     desk = Desk(
@@ -291,7 +300,7 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
         queue=queue,
         shelf=shelf,
         clock=clock,
-        limits=Limits(config.wait_s, refuses_unattended=config.unattended is Unattended.REJECT),
+        limits=lambda: _limits(rulebook.config),
         consult=consultant.consult,
         is_attended=interfaces.is_attended,
     )
@@ -312,6 +321,7 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
         desk=desk,
         heart=heart,
         status=StatusFile(options.state),
+        held=HeldText(options.state),
         clock=clock,
         started_at=clock.wall_ms(),
     )
@@ -324,6 +334,10 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
     if memory.rules.rules:
         log.info("rules.in_force", count=len(memory.rules.rules), hint="`fwdperm rules list` shows them")
     return parts
+
+
+def _limits(config: Config) -> Limits:
+    return Limits(config.wait_s, refuses_unattended=config.unattended is Unattended.REJECT)
 
 
 def _make_private(path: Path, *, several_uids: bool = False, is_state: bool = False) -> None:

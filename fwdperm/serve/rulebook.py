@@ -20,7 +20,7 @@ from fwdperm.rules.layer import untrusted
 from fwdperm.rules.mode import Mode
 from fwdperm.rules.record import recorded_ruleset
 from fwdperm.serve.briefing import epoch_of, ground_of
-from fwdperm.serve.config import Config, read_settings
+from fwdperm.serve.config import read_settings
 from fwdperm.standing import NothingTaught, Standing
 from fwdperm.units.breakdown import breakdown
 from fwdperm.units.suggest import suggest
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from fwdperm.rules.layer import Layer, Problem
     from fwdperm.rules.ruleset import Ruleset
     from fwdperm.rules.store import RulesetFiles
+    from fwdperm.rules.toml_file import ConfigFile
+    from fwdperm.serve.config import Config
     from fwdperm.serve.memory import Memory
     from fwdperm.serve.projects import Projects
     from fwdperm.serve.sessions import Place, Sessions
@@ -73,7 +75,6 @@ class Rulebook:
         projects: Projects,
     ) -> None:
         self.files = files
-        self.config = Config()
         self.problems: tuple[Problem, ...] = ()
         self._sessions = sessions
         self._state = state
@@ -84,12 +85,25 @@ class Rulebook:
         self.memory: Memory | None = None
         self._layers: dict[str, tuple[str, Layer]] = {}
         self._rulesets: dict[tuple[str, str, str, bool, bool], Ruleset] = {}
-        self._generation = -1
+        self._checked: tuple[ConfigFile, Config, tuple[Problem, ...]] | None = None
+        self._told = -1
         self._surroundings = Surroundings()
         self._known: tuple[RecordedSession, ...] = ()
         self._running: tuple[str, ...] = ()
         self.reload_sessions()
         self.reload()
+
+    @property
+    def config(self) -> Config:
+        """The settings in force: always those of the configuration that `files` holds, whatever was read in between."""
+        return self._settings()[0]
+
+    def _settings(self) -> tuple[Config, tuple[Problem, ...]]:
+        """Give the settings and what is wrong in them, checked once for each reading of the configuration."""
+        file = self.files.config
+        if self._checked is None or self._checked[0] is not file:
+            self._checked = (file, *read_settings(file))
+        return self._checked[1:]
 
     # -- keeping up --------------------------------------------------------------------------------------------
 
@@ -103,15 +117,16 @@ class Rulebook:
         self.projects.forget()
         for problem in self.files.reload():
             log.warning("ruleset.problem", problem=str(problem))
-        if self.files.generation == self._generation:
+        generation = self.files.generation
+        if generation == self._told:
             return False
-        is_first = self._generation < 0
-        self.config, wrong = read_settings(self.files.config)
+        is_first = self._told < 0
+        _, wrong = self._settings()
         for problem in wrong:
             log.warning("setting.problem", problem=str(problem))
         self._surround()
-        self._generation = self.files.generation
         self.problems = (*self.files.problems(), *wrong)
+        self._told = generation  # set here alone: whoever else did would keep a change from being told
         if not is_first:
             log.info("ruleset.reloaded", problems=len(self.problems))
         return not is_first
@@ -141,7 +156,6 @@ class Rulebook:
             exec_judgeable=self.config.exec_judgeable,
         )
         self.files.set_workspaces([Path(path) for path in workspaces])
-        self._generation = self.files.generation
 
     def _usable(self, paths: Iterable[str]) -> Iterable[str]:
         """Leave out what is too large to vouch for: the file system's root, a home, nothing at all."""

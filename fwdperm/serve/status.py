@@ -76,6 +76,10 @@ class Status:
         sessions: The tree.
         judge: What the judge is doing, in one line; empty when none is configured.
         problems: What is wrong in rules and settings.
+        config: The configuration it reads, absolute.
+        config_digest: SHA-256 of the text whose settings are in force; empty when there never was one.
+        workspace: The directory it was started to vouch for; empty for none.
+        settings: The settings in force, by the names a configuration gives them.
     """
 
     root: str
@@ -92,6 +96,10 @@ class Status:
     sessions: tuple[SessionStatus, ...] = ()
     judge: str = ""
     problems: tuple[str, ...] = ()
+    config: str = ""
+    config_digest: str = ""
+    workspace: str = ""
+    settings: dict[str, Any] = field(default_factory=dict, hash=False)
 
     def as_json(self) -> dict[str, Any]:
         """Give it as a JSON object."""

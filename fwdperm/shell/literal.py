@@ -12,6 +12,8 @@ import codecs
 import re
 from typing import TYPE_CHECKING, Final
 
+from fwdperm.programs.lookup import name_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -24,6 +26,8 @@ _LONGEST: Final = 4096
 _DEPTH: Final = 4
 _COMBINATIONS: Final = 64
 _BRACES: Final = re.compile(r"^\{([^{}\s]*,[^{}\s]*)\}")
+_ASSIGNERS: Final = frozenset({"export", "declare", "readonly"})
+_SETTERS: Final = _ASSIGNERS | {"read"}
 _BASE64_LETTERS: Final = re.compile(r"[A-Za-z0-9+/=_\s-]+$")
 
 
@@ -45,7 +49,7 @@ def assignments(line: Line) -> dict[str, str]:
     known = {"IFS": " ", "BASH": "bash", "SHELL": "bash"}
     for index, command in enumerate(line.commands):
         pairs = command.prefixes
-        if command.words and command.base in {"export", "declare", "local", "readonly", "typeset", "read"}:
+        if command.words and name_of(command.program) in _SETTERS:
             pairs = tuple(
                 (name, word) for word in command.words[1:] for name, eq, _ in [word.text.partition("=")] if eq
             )
@@ -71,7 +75,7 @@ def literal_values(line: Line) -> dict[str, list[str]]:
         if word.known and word.text:
             found.setdefault(name, []).append(word.text)
     for command in line.commands:
-        if command.base in {"export", "declare", "local", "readonly", "typeset"}:
+        if name_of(command.program) in _ASSIGNERS:
             for word in command.words[1:]:
                 name, equals, value = word.text.partition("=")
                 if equals and word.known:
@@ -198,7 +202,7 @@ def literal_output(line: Line, index: int, depth: int = 0) -> str | None:
     if depth > _DEPTH or not all(word.known for word in command.words):
         return None
     args = command.argv[1:]
-    match command.base:
+    match name_of(command.program):
         case "echo":
             flags = [arg for arg in args if re.fullmatch(r"-[neE]+", arg)]
             text = " ".join(args[len(flags) :])
@@ -209,9 +213,8 @@ def literal_output(line: Line, index: int, depth: int = 0) -> str | None:
             return _input(line, index, depth)
         case "base64" | "base32" | "basenc" | "openssl" if _decodes(command):
             coded = _input(line, index, depth)
-            return (
-                unbase64(coded) or None if coded and command.base != "base32" and _BASE64_LETTERS.match(coded) else None
-            )
+            is_base64 = coded and name_of(command.program) != "base32" and _BASE64_LETTERS.match(coded)
+            return (unbase64(coded or "") or None) if is_base64 else None
         case "xxd" if any("r" in arg for arg in args if arg.startswith("-")):
             return _unhex(_input(line, index, depth))
         case "rev":
@@ -289,41 +292,20 @@ def literal_input(line: Line, index: int) -> str | None:
     return _input(line, index, 0)
 
 
-DECODERS: Final = frozenset(
-    {
-        "base64",
-        "base32",
-        "basenc",
-        "xxd",
-        "openssl",
-        "uudecode",
-        "gunzip",
-        "zcat",
-        "gzip",
-        "bzcat",
-        "xzcat",
-        "rev",
-        "tr",
-        "gpg",
-        "ascii2uni",
-    }
-)
-"""Programs that turn unreadable text into readable text."""
-
-
 def decodes(command: Command) -> bool:
     """Say whether a command decodes what passes through it, so that nobody can see what comes out."""
     args = command.argv[1:]
-    match command.base:
+    match name_of(command.program):
         case "base64" | "base32" | "basenc":
             return _decodes(command)
         case "xxd":
             return any("r" in arg for arg in args if arg.startswith("-"))
         case "openssl":
             return any(arg in {"-d", "-D"} for arg in args)
-        case "gzip" | "gpg":
-            return any(arg in {"-d", "-dc", "-cd", "--decompress", "--decrypt"} for arg in args)
-        case "uudecode" | "gunzip" | "zcat" | "bzcat" | "xzcat" | "rev":
+        case "gzip" | "bzip2" | "xz" | "zstd" | "gpg":
+            unpacks = command.base.startswith("un") or "unzip" in command.base  # the same program, told by its name
+            return unpacks or any(arg in {"-d", "-dc", "-cd", "--decompress", "--decrypt"} for arg in args)
+        case "uudecode" | "zcat" | "bzcat" | "xzcat" | "rev":
             return True
         case _:
             return False

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from fwdperm.programs.variables import changes_what_runs
 from fwdperm.settings import VALUE_CHARS
 from fwdperm.shell.carried import Carried
 from fwdperm.shell.command import Command, Line, Stands, Word
@@ -22,7 +23,6 @@ from fwdperm.shell.recording import Recorder
 from fwdperm.shell.redirects import EMPTY_TAIL, Tail
 from fwdperm.shell.source import WORD_TYPES, Source, needs_descent
 from fwdperm.shell.words import embedded_code, read_word, split_words, unescape_backticks
-from fwdperm.shell.wrappers import changes_what_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

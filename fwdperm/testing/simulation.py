@@ -330,7 +330,7 @@ class Simulation:
             queue=self.queue,
             shelf=self.shelf,
             clock=self.clock,
-            limits=limits or Limits(WAIT_S),
+            limits=lambda: limits or Limits(WAIT_S),
             consult=lambda asked, key: self._to_judge.append((asked, key)),
             is_attended=lambda: attended,
         )

@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from fwdperm.programs.variables import changes_what_runs
 from fwdperm.rules.unit import Unit
 from fwdperm.shell import Stands, Word, parse_line
 from fwdperm.shell.literal import literal_values, put_in
-from fwdperm.shell.wrappers import changes_what_runs
 from fwdperm.units.glimpses import glimpses_of_command, glimpses_of_script, glimpses_of_text, may_run_a_script
 from fwdperm.units.operands import path_operands
 from fwdperm.units.paths import brace_names, climbs_past_glob, has_glob, inside, is_unknown, name_path

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fwdperm.units.bash import bash_units
-from fwdperm.units.plain import PATH_SURFACES, path_units, plain_units
+from fwdperm.units.plain import is_path, path_units, plain_units
 
 if TYPE_CHECKING:
     from fwdperm.rules.unit import Unit
@@ -44,6 +44,6 @@ def breakdown(facts: Facts) -> Breakdown:
     if facts.surface == "bash":
         units, line = bash_units(facts)
         return Breakdown(units, line)
-    if facts.surface in PATH_SURFACES:
+    if is_path(facts):
         return Breakdown(path_units(facts))
     return Breakdown(plain_units(facts))

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from fwdperm.programs.lookup import is_in_family, lookup
 from fwdperm.shell import parse_line
 from fwdperm.shell.literal import assignments, expand, literal_input, literal_output
-from fwdperm.shell.wrappers import SHELLS, WRAPPERS
 from fwdperm.units.texts import command_texts, fold
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def glimpses_of_script(line: Line, index: int, *, home: str) -> tuple[str, ...]:
         home: The requester's home directory; empty when unknown.
     """
     command = line.commands[index]
-    named = command.argv[1:] if command.base in SHELLS or command.base in _SOURCES else command.argv[:1]
+    named = command.argv[1:] if _reads_a_script(command) else command.argv[:1]
     names = {word.removeprefix("./") for word in named}
     found: list[str] = []
     for before, writer in enumerate(line.commands[:index]):
@@ -94,7 +94,16 @@ def glimpses_of_script(line: Line, index: int, *, home: str) -> tuple[str, ...]:
 
 def may_run_a_script(command: Command) -> bool:
     """Say whether a command may run a file of this line's making."""
-    return command.base in SHELLS or command.base in _SOURCES or "/" in command.program
+    return _reads_a_script(command) or "/" in command.program
+
+
+def _reads_a_script(command: Command) -> bool:
+    return is_in_family(command.program, "shell") or command.base in _SOURCES
+
+
+def _runs_its_words(command: Command) -> bool:
+    program = lookup(command.program)
+    return _reads_a_script(command) or (program is not None and program.use.wrapping is not None)
 
 
 def _look(line: Line, index: int, home: str, found: list[str], depth: int) -> None:
@@ -124,10 +133,10 @@ def _codes(line: Line, index: int) -> Iterator[str]:
         expanded = expand(_bare(command.raw), values, print_of=_printed)
         if expanded != command.raw:
             yield expanded
-        if command.base in SHELLS or command.base in WRAPPERS or command.base in _SOURCES:
+        if _runs_its_words(command):
             yield from _in_words(command, values)
     carrier = command.carrier
-    while carrier >= 0 and line.commands[carrier].base not in SHELLS:
+    while carrier >= 0 and not is_in_family(line.commands[carrier].program, "shell"):
         carrier = line.commands[carrier].carrier
     if carrier >= 0:
         yield expand(_bare(command.raw), _positional(line.commands[carrier].argv))

@@ -9,64 +9,21 @@ but for scripts and patterns, which only look like paths.
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from fwdperm.shell.wrappers import SHELLS
+from fwdperm.programs.invocation import read_use
+from fwdperm.programs.lookup import lookup
+from fwdperm.programs.program import Carries, Files, First, Program, Takes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from fwdperm.programs.invocation import Reading
+    from fwdperm.programs.program import Option
     from fwdperm.shell.command import Command, Word
 
 
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-READS_FILES: Final = _set(
-    "cat head tail less more most bat tac nl od xxd hexdump strings wc sort uniq cut paste comm diff cmp file stat ls "
-    "dir tree du readlink realpath md5sum sha1sum sha256sum sha512sum cksum b2sum base64 base32 zcat bzcat xzcat gzip "
-    "gunzip bzip2 xz zstd tar zip unzip source . bash sh zsh dash python python3 node ruby perl open vi vim nvim nano "
-    "emacs code cp mv ln rsync scp install cd pushd rev fold fmt column split csplit view jq yq"
-)
-"""Programs whose plain operands are files."""
-WRITES_ALL: Final = _set(
-    "rm rmdir unlink shred mkdir touch truncate tee chmod chown chgrp mkfifo mknod setfacl chattr chflags trash "
-    "wipefs mkfs fallocate sponge patch"
-)
-"""Programs that change every file they are given."""
-CHANGES_ALL: Final = _set("vi vim nvim nano emacs gzip gunzip bzip2 bunzip2 xz unxz lzma")
-"""Programs that read every file they are given, and may change it."""
-WRITES_LAST: Final = _set("cp ln install rsync scp")
-"""Programs that read their operands and write the last."""
-WRITES_BOTH: Final = _set("mv")
-"""Programs that change their operands and write the last."""
-TAKES_FILES: Final = READS_FILES | WRITES_ALL | CHANGES_ALL | WRITES_LAST | WRITES_BOTH
-"""Programs whose plain operands are files."""
-_SCRIPT_FIRST: Final = _set(
-    "sed gsed grep egrep fgrep rg ag ack awk gawk mawk nawk jq yq perl ruby python python3 node"
-)
-"""Programs whose first plain operand may be a script or pattern, not a file."""
-_SCRIPT_OPTIONS: Final = {
-    "sed": _set("-e --expression"),
-    "gsed": _set("-e --expression"),
-    "grep": _set("-e --regexp"),
-    "egrep": _set("-e --regexp"),
-    "fgrep": _set("-e --regexp"),
-    "rg": _set("-e --regexp"),
-    "perl": _set("-e -E -ne -pe -pie -lne -nle -ane -lane"),
-    "ruby": _set("-e -ne -pe"),
-    "python": _set("-c"),
-    "python3": _set("-c"),
-    "node": _set("-e -p --eval --print"),
-    "git": _set("-m --message --grep -S -G --author --format --pretty"),
-}
-"""Options whose value is a script, a pattern or prose."""
-_FILE_FIRST: Final = _set("perl ruby python python3 node")
-"""Programs whose first plain operand is a script's file unless an option gave the script."""
-_TEXT_ONLY: Final = _set("echo printf true false test [ alias export declare local readonly typeset unset set let trap")
-"""Programs that open none of their words; a word with a slash is still looked at, for `test -f`."""
-_NO_OPERANDS: Final = _set("echo printf true false alias let trap")
 _KEY: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)=(.+)", re.DOTALL)
 _SHORT_VALUE: Final = re.compile(r"-[A-Za-z]((?:~|\.{0,2})/.*|@.*)", re.DOTALL)
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -76,19 +33,12 @@ _OUTPUT: Final = re.compile(
     re.DOTALL,
 )
 """Options that name a file to write, whatever the program."""
-_SHORT_OUTPUT: Final = {
-    **dict.fromkeys(
-        _set("curl sort gcc g++ cc c++ clang clang++ ld as go rustc pandoc shuf tree nasm esbuild wget yt-dlp"), "-o"
-    ),
-    "unzip": "-d",
-    "tar": "-C",
-}
-"""Short options that do, by program."""
-_FILE_OPTIONS: Final = dict.fromkeys(
-    _set("grep egrep fgrep rg sed gsed awk gawk mawk nawk jq"), _set("-f --file --from-file")
-)
-"""Options whose value is a file that holds the script or patterns, by program."""
-_GIT_WRITES: Final = _set("rm mv restore checkout clean")
+_NO_PATHS: Final = (Takes.CODE, Takes.PATTERN, Takes.PROSE, Takes.OUTPUT)
+"""Values that are no path that is read, though they may look like one; files that are written are found apart."""
+_PATHS: Final = (Takes.INPUT, Takes.CHDIR, Takes.READ, Takes.NAME, Takes.TREE, Takes.WRITE)
+"""Values that are a path, which is read or gone to."""
+_UNKNOWN: Final = Program("")
+"""The page of a program that the book does not know."""
 
 
 class Operand(NamedTuple):
@@ -111,48 +61,47 @@ def path_operands(command: Command) -> list[Operand]:
     Returns:
         Operands in order; a path that is read and written comes twice.
     """
-    base = command.base
-    if base in _NO_OPERANDS or not command.words or (base in SHELLS and _runs_code(command)):
+    program = lookup(command.program) or _UNKNOWN
+    reading = read_use(program, [word.text for word in takewhile(lambda word: word.known, command.words)])
+    files = reading.use.files if reading.use.files is not Files.UNKNOWN else program.use.files
+    if files is Files.NONE or not command.words or ("shell" in program.families and _runs_code(command)):
         return []
-    found = list(_candidates(command, base))
-    if base in ("find", "gfind"):
+    found = list(_candidates(command, reading, files))
+    if _searches(program):
         found += _starts(command.words)
-    if base == "dd":
-        return [one._replace(writes=one.word.text.startswith("of=")) for one in found]
-    found += _outputs(command, base)
-    if base in WRITES_ALL:
+    found += _outputs(command, reading)
+    if files is Files.WRITE:
         return [one._replace(writes=True) for one in found]
-    if base in WRITES_LAST or base in WRITES_BOTH:
-        return list(_last_written(found, command, moves=base in WRITES_BOTH))
-    if _changes_what_it_reads(command, base):
+    if files is Files.OF:
+        return [one._replace(writes=one.word.text.startswith("of=")) for one in found]
+    if files in (Files.WRITE_LAST, Files.MOVE):
+        return list(_last_written(found, command, moves=files is Files.MOVE))
+    if files is Files.CHANGE or _edits_in_place(command, program):
         return [*found, *(one._replace(writes=True) for one in found)]
     return found
 
 
-def _changes_what_it_reads(command: Command, base: str) -> bool:
-    words = command.words
-    match base:
-        case "sed" | "gsed" | "perl" | "ruby":
-            return any(_IN_PLACE.match(word.text) for word in words[1:])
-        case "git":
-            return any(word.text in _GIT_WRITES for word in words[1:4])
-        case "find" | "gfind":
-            return any(word.text == "-delete" for word in words[1:])
-        case _:
-            return base in CHANGES_ALL
+def _searches(program: Program) -> bool:
+    return program.use.wrapping is not None and program.use.wrapping.style is Carries.FIND
 
 
-def _outputs(command: Command, base: str) -> Iterator[Operand]:
+def _edits_in_place(command: Command, program: Program) -> bool:
+    """Say whether a command changes the files that it reads."""
+    words = command.words[1:]
+    if _searches(program):
+        return any(word.text == "-delete" for word in words)
+    return "edits in place" in program.families and any(_IN_PLACE.match(word.text) for word in words)
+
+
+def _outputs(command: Command, reading: Reading) -> Iterator[Operand]:
     """Find the files that options name to be written."""
-    short = _SHORT_OUTPUT.get(base, "")
     words = command.words
     for at, word in enumerate(words[1:], start=1):
         found = _OUTPUT.fullmatch(word.text)
+        option = reading.option_at(word.text, at)
         if found and found["value"]:
             yield Operand(word, found["value"], writes=True)
-        elif (found or (short and word.text == short) or (base == "wget" and word.text == "-O")) and at + 1 < len(
-            words
-        ):
+        elif (found or (option is not None and option.takes is Takes.OUTPUT)) and at + 1 < len(words):
             yield Operand(words[at + 1], words[at + 1].text, writes=True)
 
 
@@ -174,40 +123,51 @@ def _last_written(found: list[Operand], command: Command, *, moves: bool) -> Ite
                 yield one._replace(writes=True)
 
 
-def _candidates(command: Command, base: str) -> Iterator[Operand]:
-    takes_files = base in TAKES_FILES
-    script_options = _SCRIPT_OPTIONS.get(base, frozenset())
+def _candidates(command: Command, reading: Reading, files: Files) -> Iterator[Operand]:
     words = command.words
-    has_script = base in _SCRIPT_FIRST and not _has_option(words, script_options)
-    if base in _FILE_FIRST:
-        has_script = False
-    files = _FILE_OPTIONS.get(base, frozenset())
-    has_script = has_script and not _has_option(words, files)
+    first = reading.use.first
+    takes_files = files not in (Files.UNKNOWN, Files.TEXT, Files.OF) or first is not First.FILE
+    has_code = first not in (First.FILE, First.SCRIPT) and not _is_code_given(words, reading)
     only_operands = False
-    skip = False
-    for at in range(1, len(words)):
+    at = 1
+    while at < len(words):
         word = words[at]
         text = word.text
-        if skip:
-            skip = False
-            continue
+        at += 1
         if not only_operands and text.startswith("-") and len(text) > 1:
-            if text == "--":
-                only_operands = True
-            elif text in script_options:
-                skip = True
-            elif text in files and at + 1 < len(words):
-                skip = True
-                yield Operand(words[at + 1], words[at + 1].text)
-            else:
-                yield from _in_option(word, takes_files=takes_files)
-            continue
-        if base in ("sed", "gsed") and text == "" and has_script:
-            continue
-        if has_script:
-            has_script = False
-            continue
-        yield from _in_word(word, takes_files=takes_files or base in _SCRIPT_FIRST)
+            only_operands = text == "--"
+            value = words[at] if at < len(words) else None
+            found = _in_value(reading.option_at(text, at - 1), value)
+            at += found is not None
+            yield from found if found is not None else _in_option(word, takes_files=takes_files)
+        elif at <= reading.at:
+            continue  # a subcommand: every option before it is known, and so is its value
+        elif has_code:
+            has_code = text == "" and first is First.SED  # the value of `-i` on systems where it takes one
+        else:
+            yield from _in_word(word, takes_files=takes_files)
+
+
+def _in_value(option: Option | None, value: Word | None) -> list[Operand] | None:
+    """Give the paths in the value that an option takes from the next word; None where it takes none."""
+    if option is None or value is None or option.is_attached or option.takes is Takes.NOTHING:
+        return None
+    if option.takes in _PATHS:
+        return [Operand(value, value.text)]
+    if option.takes in _NO_PATHS:
+        return []
+    return None  # what may be a path or not is looked at as any word is
+
+
+def _is_code_given(words: Sequence[Word], reading: Reading) -> bool:
+    """Say whether an option gives the code or pattern that would else be the first operand."""
+    for word in words[1:]:
+        option = reading.option(word.text) or (
+            reading.option(word.text.partition("=")[0]) if word.text.startswith("--") else None
+        )
+        if option is not None and option.takes in (Takes.CODE, Takes.PATTERN, Takes.INPUT):
+            return True
+    return False
 
 
 def _starts(words: Sequence[Word]) -> Iterator[Operand]:
@@ -218,13 +178,6 @@ def _starts(words: Sequence[Word]) -> Iterator[Operand]:
         if word.text.startswith(("-", "(", "!")):
             return
         yield Operand(word, word.text)
-
-
-def _has_option(words: Sequence[Word], names: frozenset[str]) -> bool:
-    return any(
-        word.text in names or (word.text.startswith("--") and word.text.partition("=")[0] in names)
-        for word in words[1:]
-    )
 
 
 def _in_option(word: Word, *, takes_files: bool) -> Iterator[Operand]:

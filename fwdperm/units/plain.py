@@ -1,18 +1,21 @@
 """Units of everything that is not a command line: paths of file tools, MCP tools, web addresses, the rest.
 
-Lives here: `path_units`, `plain_units`. Never here: command lines (`bash.py`).
+Lives here: `is_path`, `path_units`, `plain_units`. Never here: command lines (`bash.py`).
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit, urlunsplit
 
 from fwdperm.rules.unit import Unit
-from fwdperm.units.paths import PathNames, inside, name_path
+from fwdperm.units.paths import PathNames, climbs_past_glob, has_glob, inside, name_path
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fwdperm.wire.request import Facts
 
 PATH_SURFACES: Final = frozenset(
@@ -36,6 +39,34 @@ PATH_SURFACES: Final = frozenset(
     ]
 )
 """Surfaces whose value is a path."""
+_FILE_TOOLS: Final = frozenset(
+    [
+        "view",
+        "read_file",
+        "notebook_read",
+        "search",
+        "create",
+        "patch",
+        "apply_patch",
+        "write_file",
+        "str_replace",
+        "insert",
+        "append",
+        "delete",
+        "remove",
+        "rm",
+        "unlink",
+        "delete_file",
+    ]
+)
+"""Further ones, of tools that some requesters do not map: a path there unless it is a tool's whole input."""
+_LISTS: Final = frozenset({"glob", "find", "ls", "list"})
+"""Surfaces that show names of files."""
+_SEARCHES: Final = _LISTS | {"grep"}
+"""Surfaces whose value may be a glob."""
+_READS: Final = _SEARCHES | {"read", "view", "read_file", "notebook_read", "search"}
+_WRITES: Final = (PATH_SURFACES | _FILE_TOOLS) - _READS
+_UNKNOWN_GLOB: Final = "which directory its glob means is not known"
 _EXTERNAL: Final = frozenset({"external", "external_directory"})
 _WEB: Final = frozenset({"web", "webfetch", "web_fetch", "fetch"})
 _MCP_NAME: Final = re.compile(r"(?:mcp__)?([^\s:]+?)(?:__|:)(\S+)")
@@ -43,11 +74,17 @@ _EMPTY: Final = "it is empty"
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://", re.ASCII)
 
 
+def is_path(facts: Facts) -> bool:
+    """Say whether the values of a request are paths."""
+    return facts.surface in PATH_SURFACES or (facts.surface in _FILE_TOOLS and not facts.value.startswith('{"'))
+
+
 def path_units(facts: Facts) -> tuple[Unit, ...]:
     """Break the path of a file tool down: the path, every other path it stands for, and whether they lie outside.
 
     A real path, or a spelling of the requester's that does not come to the same path, is a unit of its own: an allow
-    needs all of them, a deny only one.
+    needs all of them, a deny only one. What a tool opens is a `path_read` or `path_write` too, and what a search reads
+    a `read`, for the rules written for those.
     """
     first = name_path(facts.value, cwd=facts.cwd, home=facts.home)
     same = [first]
@@ -61,14 +98,52 @@ def path_units(facts: Facts) -> tuple[Unit, ...]:
         else:
             others.setdefault(names.names[-1] if not names.absolute else names.absolute, names)
     strict = tuple(dict.fromkeys(text for names in same for text in names.strict))
-    units = [Unit(facts.surface, first.names, strict, folds_case=facts.folds_case)]
-    units.extend(
-        Unit(facts.surface, names.names, names.strict, stands="canonical", carrier=0, folds_case=facts.folds_case)
-        for names in others.values()
-    )
+    climbs = facts.surface in _SEARCHES and any(map(climbs_past_glob, facts.values))
+    unknown = _UNKNOWN_GLOB if climbs else ""
+    every = [first._replace(strict=strict), *others.values()]
+    units = [
+        Unit(
+            facts.surface,
+            names.names,
+            names.strict,
+            opaque=unknown,
+            stands="canonical" if at else "request",
+            carrier=0 if at else -1,
+            searched=_is_searched(facts, names),
+            folds_case=facts.folds_case,
+        )
+        for at, names in enumerate(every)
+    ]
     if facts.surface not in _EXTERNAL:
+        units.extend(_opened(facts, every))
         units.extend(_outside(facts, first, *others.values()))
     return tuple(units)
+
+
+def _is_searched(facts: Facts, names: PathNames) -> bool:
+    return facts.surface in _SEARCHES and has_glob(names.names[0])
+
+
+def _opened(facts: Facts, every: list[PathNames]) -> Iterator[Unit]:
+    """Give what the tool opens, for rules on paths of any tool; a catch-all of `read` was not meant for a search."""
+    surface = "path_read" if facts.surface in _READS else "path_write" if facts.surface in _WRITES else ""
+    if not surface or facts.surface.startswith("path"):
+        return
+    for names in every:
+        lists_all = facts.surface in _LISTS and not names.names[0].rpartition("/")[2].strip("*.")
+        made = Unit(
+            surface,
+            names.names,
+            names.strict,
+            auxiliary=True,
+            stands="operand",
+            carrier=0,
+            searched=_is_searched(facts, names) and not lists_all,
+            folds_case=facts.folds_case,
+        )
+        yield made
+        if facts.surface == "grep":
+            yield replace(made, surface="read", aside=True)
 
 
 def plain_units(facts: Facts) -> tuple[Unit, ...]:
@@ -94,6 +169,7 @@ def _outside(facts: Facts, *every: PathNames) -> list[Unit]:
             auxiliary=True,
             stands="operand" if at == 0 else "canonical",
             carrier=0,
+            searched=_is_searched(facts, names),
             folds_case=facts.folds_case,
         )
         for at, names in enumerate(every)

@@ -1,6 +1,7 @@
 """What an *always* would record for a request: patterns a person can read and means.
 
-Lives here: `suggest` and the table of how many words make a command. Pure. Never here: recording it (`memory/`).
+Lives here: `suggest`. How many words make a command stands in the book of programs. Pure. Never here: recording it
+(`memory/`).
 
 Each pattern matches its own request, stars of the request are literal in it, and a wildcard stands only where the
 request had something more to say: `git status` is recorded as it is, `git checkout main` as `git checkout *`. Whatever
@@ -13,6 +14,7 @@ from posixpath import dirname
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlsplit
 
+from fwdperm.programs.lookup import lookup
 from fwdperm.rules.wildcard import Wildcard, escape
 from fwdperm.settings import PATTERNS
 from fwdperm.units.plain import PATH_SURFACES
@@ -40,40 +42,6 @@ class Offer(NamedTuple):
 
     surface: str
     pattern: str
-
-
-def _arities(words: int, commands: str) -> dict[tuple[str, ...], int]:
-    return {tuple(command.split()): words for command in commands.split("; ")}
-
-
-ARITIES: Final[dict[tuple[str, ...], int]] = {
-    **_arities(
-        2,
-        "git add; git blame; git branch; git checkout; git cherry-pick; git clone; git commit; git describe; git diff; "
-        "git fetch; git grep; git init; git log; git ls-files; git merge; git mv; git pull; git push; git reset; "
-        "git restore; git rev-parse; git revert; git rm; git show; git status; git switch; git tag; "
-        "npm ci; npm install; npm test; npm ls; npm view; npm outdated; npm audit; pnpm install; pnpm add; pnpm test; "
-        "pnpm ls; yarn add; yarn install; yarn test; bun install; bun add; bun test; cargo build; cargo check; "
-        "cargo clippy; cargo doc; cargo fmt; cargo test; cargo add; cargo tree; go build; go test; go vet; go fmt; "
-        "go list; go doc; pip install; pip list; pip show; pip freeze; uv sync; uv add; uv lock; poetry install; "
-        "poetry add; poetry lock; docker ps; docker images; docker logs; docker inspect; docker build; docker pull; "
-        "kubectl get; kubectl describe; kubectl logs; terraform plan; terraform fmt; terraform validate; tofu plan; "
-        "tofu fmt; tofu validate; brew install; brew list; brew info; apt list; apt show; make; just; ruff check; "
-        "ruff format; dotnet build; dotnet test; mvn test; mvn compile; gradle test; gradle build; mix test; "
-        "swift build; swift test; deno test; deno check; deno lint; gem list; bundle install; systemctl status",
-    ),
-    **_arities(
-        3,
-        "git stash list; git stash show; git stash push; git stash pop; git worktree list; git worktree add; "
-        "git remote; "
-        "npm run; pnpm run; yarn run; bun run; uv pip; docker compose up; docker compose down; docker compose ps; "
-        "docker compose logs; docker compose build; docker image ls; docker container ls; gh pr; gh issue; gh run; "
-        "gh repo; gh release; gh workflow; cargo run; python -m; python3 -m; aws s3 ls",
-    ),
-}
-"""First words of a command -> how many words of it make the command; the rest are arguments.
-
-A program that is not here is recorded word for word: `grep *` would be far more than anyone meant by one search."""
 
 
 def suggest(facts: Facts, made: Breakdown, *, asked: Collection[int] | None = None) -> tuple[Offer, ...]:
@@ -141,9 +109,15 @@ def _of_command(command: Command, *, wraps: bool) -> Iterator[str]:
 
 
 def _arity(command: Command) -> int:
-    argv = command.argv
-    for size in (3, 2):
-        if size <= len(argv) and (found := ARITIES.get(argv[:size])):
+    """Give how many first words of a command make it; 0 where its page does not say, and it is kept word for word.
+
+    `grep *` would be far more than anyone meant by one search.
+    """
+    program = lookup(command.program) if "/" not in command.program else None
+    argv = command.argv[1:]
+    keeps = program.keeps if program is not None else {}
+    for size in (2, 1):
+        if size <= len(argv) and (found := keeps.get(argv[:size])):
             return found
     return 0
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from fwdperm.shell.wrappers import is_harmless_variable, standard_base
+from fwdperm.programs.standard import standard_base
+from fwdperm.programs.variables import is_harmless_variable
 from fwdperm.units.paths import plain_path
 
 if TYPE_CHECKING:

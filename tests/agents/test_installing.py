@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import stat
+import sys
 import tomllib
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import tomlkit
 
 from fwdperm.agents import installing
 from fwdperm.errors import OperatorError
+from fwdperm.places import fast_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -196,6 +199,101 @@ def test_the_doctor_sees_a_hook_that_does_not_run(post: Post, settings: Path, co
     code, found = doctor(post, "claude")
     assert code == 3
     assert any(good is False and "PermissionRequest" in words for good, words in found["claude"])
+
+
+def planted(marker: Path, program: Path) -> dict[str, str]:
+    """Commands that look like ours and would each leave a marker file."""
+    touch = f"touch '{marker}'"
+    ours = installing.hook_command(fast_command(sys.executable), "AGENT", "EVENT")
+    return {
+        "behind": f"fwdperm hook AGENT EVENT; {touch}",
+        "behind ours": f"{ours}; {touch}",
+        "and": f"{ours} && {touch}",
+        "newline": f"{ours}\n{touch}",
+        "comment": f"{touch} # {ours}",
+        "substitution": f'{ours} --root "$({touch})"',
+        "backticks": f"{ours} --root `{touch}`",
+        "before": f"{touch}; {ours}",
+        "pipe": f"{ours} | tee '{marker}'",
+        "redirect": f"{ours} > '{marker}'",
+        "another program": f"{program} hook AGENT EVENT",
+        "another with blanks": f"'{program}' hook AGENT EVENT",
+        "by its name": "fwdperm hook AGENT EVENT",
+        "variable": f"PATH={program.parent} {ours}",
+        "env": f"env MARKER='{marker}' {program} hook AGENT EVENT",
+        "env of python": f"env PYTHONSTARTUP={program} {ours}",
+        "root": f"{ours} --root '{marker}' --root x",
+        "shell": f"sh -c '{program} hook AGENT EVENT '",
+        "hidden": f"{ours} \u202e; {touch}\x1b[2K",
+    }
+
+
+@pytest.mark.parametrize("place", ["project", "user"])
+@pytest.mark.parametrize("agent", ["claude", "codex", "copilot"])
+def test_the_doctor_runs_nothing_that_it_finds(post: Post, agent: str, place: str) -> None:
+    """Settings of a directory somebody else filled are compared and shown, never started."""
+    marker = post.directory / "the marker"
+    program = post.directory / "bin dir" / "fwdperm"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\ntouch '{marker}'\n")
+    program.chmod(0o755)
+    base = post.work if place == "project" else post.home
+    event = next(iter(installing.EVENTS[agent]))
+    commands = [text.replace("AGENT", agent).replace("EVENT", event) for text in planted(marker, program).values()]
+    hooks = [{"type": "command", "command": command, "timeout": 660} for command in commands]
+    groups = [{"matcher": "*", "hooks": [hook]} for hook in hooks]
+    if agent == "codex":
+        file, content = base / ".codex" / "config.toml", tomlkit.dumps({"hooks": {event: groups}})
+    elif agent == "claude":
+        file, content = base / ".claude" / "settings.json", json.dumps({"hooks": {event: groups}})
+    else:
+        file = base / (".github" if place == "project" else ".copilot") / "hooks" / "fwdperm.json"
+        flat = [{"type": "command", "bash": command} for command in commands]
+        content = json.dumps({"version": 1, "hooks": {event: flat}})
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(content)
+    done = post.run("doctor", agent, cwd=post.work, env={"PATH": f"{program.parent}:/usr/bin:/bin"})
+    assert not marker.exists()
+    assert done.returncode == 4  # nobody serves, either
+    assert "\u202e" not in done.stdout
+    assert "\x1b" not in done.stdout
+    seen = [command for command in commands if installing.is_ours(command, agent)]
+    assert len(seen) > len(commands) - 3
+    assert done.stdout.count("a different command than") == len(seen)
+    assert "is what we write" not in done.stdout
+
+
+def test_the_doctor_says_that_a_hook_is_what_install_writes(post: Post) -> None:
+    post.run("install", "claude", "--root", str(post.root))
+    _, found = doctor(post, "claude")
+    assert [words for good, words in found["claude"] if good and "is what we write, and runs" in words]
+
+
+def test_the_doctor_looks_for_no_program_in_the_current_directory(post: Post) -> None:
+    marker = post.directory / "marker"
+    for name in ("claude", "codex", "copilot"):
+        program = post.work / name
+        program.write_text(f"#!/bin/sh\ntouch '{marker}'\n")
+        program.chmod(0o755)
+    post.run("doctor", cwd=post.work, env={"PATH": ":.:/usr/bin:/bin"})
+    assert not marker.exists()
+
+
+def test_install_trusts_no_command_that_only_looks_like_ours(post: Post) -> None:
+    """Codex lists a project's hooks too; a trust entry for a planted one would let it run."""
+    stub = post.directory / "bin" / "codex"
+    stub.parent.mkdir()
+    ours = installing.hook_command(fast_command(sys.executable), "codex", "PermissionRequest")
+    hooks = [
+        {"key": "mine", "currentHash": "h1", "command": ours, "trustStatus": "untrusted"},
+        {"key": "planted", "currentHash": "h2", "command": f"{ours}; touch x", "trustStatus": "untrusted"},
+    ]
+    answer = json.dumps({"id": 2, "result": {"data": [{"hooks": hooks}]}})
+    stub.write_text(f"#!/bin/sh\ncat <<'END'\n{answer}\nEND\nread line\n")
+    stub.chmod(0o755)
+    post.run("install", "codex", cwd=post.work, env={"PATH": f"{stub.parent}:/usr/bin:/bin"})
+    table = tomllib.loads((post.home / ".codex" / "config.toml").read_text())
+    assert table["hooks"]["state"] == {"mine": {"trusted_hash": "h1"}}
 
 
 def test_the_doctor_shows_the_last_lines_of_what_was_refused(post: Post) -> None:

@@ -6,11 +6,13 @@ import random
 import time
 
 import pytest
+from book_uses import Routine, routine_uses
 from guard_cases import AROUND, class_of, facts_of
 
 from fwdperm.guard import Danger, assess
-from fwdperm.guard.positive import LOCAL_PROGRAMS, MUST_HAVE, TABLE, Entry, Takes
 from fwdperm.guard.writing import DATA_ENDINGS, ENDINGS
+from fwdperm.programs.lookup import every_program
+from fwdperm.programs.program import First, Takes
 from fwdperm.units.breakdown import breakdown
 
 OPERANDS = {
@@ -28,6 +30,10 @@ OPERANDS = {
     Takes.CHOICE: ["test"],
     Takes.PACKAGE: ["./..."],
     Takes.BUILD: ["build"],
+    Takes.NEW: ["src/new"],
+    Takes.GOES: ["src"],
+    Takes.PATTERN_THEN_REVISION: ["pattern", "src/a.py"],
+    Takes.MAYBE_PATTERN_THEN_READ: ["pattern", "src/a.py"],
 }
 SPECIAL = {
     "sed-n": ["2,3p", "src/a.py"],
@@ -172,82 +178,85 @@ ONLY_COUNTS = {"wc", "file", "md5sum", "sha1sum", "sha256sum", "cksum"}
 """Programs that show a count, a sum or a kind of what they read."""
 
 
-def uses(entry: Entry) -> list[str]:
-    """Give plain uses of an entry: bare, and with a few of its flags."""
-    rng = random.Random(entry.id)  # noqa: S311 - a sample, the same every time
-    closing = entry.id == "["
-    operands = SPECIAL.get(entry.id, OPERANDS[entry.operands])
-    must = sorted(MUST_HAVE.get(entry.id, ()))[:1]
-    lead = [entry.program, *entry.words]
-    flags = [flag for flag in sorted(entry.flags) if flag not in {"--", "]", "(", ")", "!"} and not closing]
-    made = [[*lead, *must, *operands]]
-    made += [[*lead, *must, flag, *operands] for flag in rng.sample(flags, min(3, len(flags)))]
-    made += [[*lead, *must, "-" + letter, *operands] for letter in entry.letters[:3]]
-    if not closing:
-        made += [
-            [*lead, *must, flag, VALUES[kind], *operands]
-            for flag, kind in sorted(entry.valued.items())
-            if flag not in entry.flags and VALUES.get(kind)
-        ][:4]
+CODE_FIRST = {
+    First.SED: ["2,3p", "src/a.py"],
+    First.AWK: ["'{print $1}'", "src/a.py"],
+    First.JQ: [".name", "src/a.json"],
+}
+
+
+def uses(routine: Routine) -> list[str]:
+    """Give plain lines of a routine use: bare, and with a few of its flags."""
+    rng = random.Random(routine.id)  # noqa: S311 - a sample, the same every time
+    use = routine.use
+    operands = SPECIAL.get(routine.id) or CODE_FIRST.get(use.first) or OPERANDS[use.operands]
+    needed = sorted(use.requires)[:1]
+    flags = [flag for flag in sorted(routine.flags) if flag.startswith("-") and flag != "--"]
+    made = [[*routine.lead, *needed, *operands]]
+    made += [[*routine.lead, *needed, flag, *operands] for flag in rng.sample(flags, min(6, len(flags)))]
+    made += [
+        [*routine.lead, *needed, flag, VALUES[kind], *operands]
+        for flag, kind in sorted(routine.valued.items())
+        if VALUES.get(kind)
+    ][:4]
     lines = [" ".join(words) for words in made]
     return [line for line in lines if class_of("bash", line).danger.rank <= Danger.ROUTINE.rank]
 
 
-ENTRIES = pytest.mark.parametrize("entry", TABLE, ids=lambda entry: f"{entry.id}-{'-'.join(entry.words)}")
+def test_nothing_hostile_behind_a_routine_use_stays_routine() -> None:
+    for routine in routine_uses():
+        lines = uses(routine)
+        assert lines, routine.id
+        harmless = {"~+", "~root/x"} if routine.use.operands is Takes.TEXT else set()
+        stayed = [
+            f"{line} {added}"
+            for line in (lines[0], lines[-1])
+            for added in AFTER
+            if added not in harmless and class_of("bash", f"{line} {added}").danger.rank <= Danger.ROUTINE.rank
+        ]
+        assert stayed == []
 
 
-@ENTRIES
-def test_nothing_hostile_behind_a_routine_use_stays_routine(entry: Entry) -> None:
-    lines = uses(entry)
-    assert lines
-    harmless = {"~+", "~root/x"} if entry.operands is Takes.TEXT else set()
-    stayed = [
-        f"{line} {added}"
-        for line in (lines[0], lines[-1])
-        for added in AFTER
-        if added not in harmless and class_of("bash", f"{line} {added}").danger.rank <= Danger.ROUTINE.rank
-    ]
-    assert stayed == []
+def test_nothing_hostile_before_a_routine_use_keeps_it_routine() -> None:
+    for routine in routine_uses():
+        line = uses(routine)[-1]
+        stayed = [each + line for each in BEFORE if class_of("bash", each + line).danger.rank <= Danger.ROUTINE.rank]
+        assert stayed == []
 
 
-@ENTRIES
-def test_nothing_hostile_before_a_routine_use_keeps_it_routine(entry: Entry) -> None:
-    line = uses(entry)[-1]
-    stayed = [before + line for before in BEFORE if class_of("bash", before + line).danger.rank <= Danger.ROUTINE.rank]
-    assert stayed == []
-
-
-@ENTRIES
-def test_no_hostile_word_is_taken_for_an_operand(entry: Entry) -> None:
-    if entry.operands in NOT_A_PATH and entry.id not in {"echo", "printf"}:
-        paths = [path for path in PATHS if path.startswith("--")]
-    elif entry.operands in NOT_A_PATH:
-        paths = []
-    elif entry.id in LOOKS_AT_NAMES or entry.operands is Takes.NAME:
+def hostile_paths(routine: Routine) -> list[str]:
+    """Give the words that must not be taken for an operand of this use."""
+    takes = routine.use.operands
+    if takes in NOT_A_PATH and takes is not Takes.TEXT:
+        return [path for path in PATHS if path.startswith("--")]
+    if takes in NOT_A_PATH:
+        return [] if routine.use.unknown_is_text or routine.id == "printf" else [p for p in PATHS if p.startswith("--")]
+    if routine.id in LOOKS_AT_NAMES or takes in (Takes.NAME, Takes.NEW, Takes.GOES):
         paths = [path for path in PATHS if path[:1] in "/~-" or path.startswith(("../", "src/../../"))]
-        paths = [path for path in paths if path != "-x"]
-    elif entry.program in ONLY_COUNTS:
-        paths = [path for path in PATHS if path not in {"deploy_key", "kubeconfig"}]
-    elif entry.operands is not Takes.READ:
-        paths = [path for path in PATHS if path != "@args"]
-    else:
-        paths = PATHS
-    known = entry.flags | set(entry.valued) | {"-" + letter for letter in entry.letters}
-    stayed = [
-        line
-        for use in uses(entry)[:2]
-        for path in paths
-        if path not in known and class_of("bash", line := f"{use} {path}").danger.rank <= Danger.ROUTINE.rank
-    ]
-    assert stayed == []
+        return [path for path in paths if path != "-x"]
+    if "digester" in routine.program.families:
+        return [path for path in PATHS if path not in {"deploy_key", "kubeconfig"}]
+    return PATHS if takes is Takes.READ else [path for path in PATHS if path != "@args"]
 
 
-@pytest.mark.parametrize("program", sorted(LOCAL_PROGRAMS))
-def test_no_program_that_a_project_carries_is_routine_to_write(program: str) -> None:
-    for directory in ("", "sub/", "src/"):
-        path = directory + program.removeprefix("./")
-        assert class_of("write", path).danger.rank >= Danger.RULED.rank, path
-        assert class_of("bash", f"cp src/a.py {path}").danger.rank >= Danger.RULED.rank, path
+def test_no_hostile_word_is_taken_for_an_operand() -> None:
+    for routine in routine_uses():
+        known = routine.flags | set(routine.valued)
+        stayed = [
+            line
+            for use in uses(routine)[:2]
+            for path in hostile_paths(routine)
+            if path not in known and class_of("bash", line := f"{use} {path}").danger.rank <= Danger.ROUTINE.rank
+        ]
+        assert stayed == []
+
+
+def test_no_program_that_a_project_carries_is_routine_to_write() -> None:
+    for program in (path for page in every_program() for path in page.local):
+        for directory in ("", "sub/", "src/"):
+            path = directory + program.removeprefix("./")
+            assert class_of("write", path).danger.rank >= Danger.RULED.rank, path
+            assert class_of("bash", f"cp src/a.py {path}").danger.rank >= Danger.RULED.rank, path
 
 
 RUN_LATER = [

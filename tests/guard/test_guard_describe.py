@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fwdperm.guard.dangers import DANGERS
+from book_uses import listed_dangers, routine_uses
+
 from fwdperm.guard.describe import describe
-from fwdperm.guard.positive import TABLE
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "guard.md"
 
@@ -18,5 +18,6 @@ def test_the_page_is_current() -> None:
 
 def test_every_entry_is_on_the_page() -> None:
     page = describe()
-    for name in [*(f"routine.{entry.id}" for entry in TABLE), *(peril.id for peril in DANGERS)]:
+    routine = [f"routine.{one.id}" for one in routine_uses()]
+    for name in [*routine, *(f"dangerous.{danger.id}" for _, danger in listed_dangers())]:
         assert f"| {name} |" in page

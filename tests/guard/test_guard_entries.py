@@ -1,4 +1,4 @@
-"""Every entry of every table does what it says."""
+"""Every routine use, danger and marker of every table does what it says."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import re
 from dataclasses import replace
 
 import pytest
+from book_uses import Routine, listed_dangers, routine_uses
 from guard_cases import AROUND, cases, class_of
 
 from fwdperm.guard import Danger
 from fwdperm.guard.catastrophe import measured
 from fwdperm.guard.classes import Assessment
-from fwdperm.guard.critical import CRITICAL
-from fwdperm.guard.dangers import CODE_VARIABLES, DANGERS, Peril, peril_of
+from fwdperm.guard.critical import DELETIONS, RECOGNISERS
+from fwdperm.guard.dangers import danger_of
 from fwdperm.guard.markers import PUBLIC, READ, WRITE, Marker, sensitive_to_read, sensitive_to_write
 from fwdperm.guard.own import HARMLESS_VERBS
-from fwdperm.guard.positive import HARMLESS_VARIABLES, HARMLESS_WRAPPERS, MUST_HAVE, TABLE, Entry, Takes
 from fwdperm.guard.writing import ENDINGS, RUN_LATER
+from fwdperm.programs.lookup import every_program
+from fwdperm.programs.program import First, Takes
+from fwdperm.programs.variables import CODE, CODE_HEADS, HARMLESS, runs_code
 
 SAMPLE = {
     Takes.NOTHING: (),
@@ -34,74 +37,83 @@ SAMPLE = {
     Takes.CHOICE: ("test",),
     Takes.PACKAGE: ("./...",),
     Takes.BUILD: ("build",),
+    Takes.NEW: ("src/new",),
+    Takes.GOES: ("src",),
+    Takes.PATTERN_THEN_REVISION: ("pattern", "src/a.py"),
+    Takes.MAYBE_PATTERN_THEN_READ: ("pattern", "src/a.py"),
 }
 
+CODE_FIRST = {
+    First.SED: ("2,3p", "src/a.py"),
+    First.AWK: ("'{print $1}'", "src/a.py"),
+    First.JQ: (".name", "src/a.json"),
+}
+"""Code that only shows, for programs whose first operand is code."""
 SPECIAL = {
-    "sed-n": ("2,3p", "src/a.py"),
-    "awk-print": ("'{print $1}'", "src/a.py"),
-    "jq": (".name", "src/a.json"),
     "cp": ("src/a.py", "src/b.py"),
     "mv": ("src/a.py", "src/b.py"),
     "git-mv": ("src/a.py", "src/b.py"),
 }
 
 
-def minimal(entry: Entry) -> str:
-    must = sorted(MUST_HAVE.get(entry.id, ()), key=len)[-1:]
-    operands = SPECIAL.get(entry.id, SAMPLE[entry.operands])
-    closing = ["]"] if entry.id == "[" else []
-    return " ".join([entry.program, *entry.words, *must, *operands, *closing])
+def minimal(routine: Routine) -> str:
+    """Give the plainest line that is this use."""
+    use = routine.use
+    needed = sorted(use.requires, key=len)[-1:]
+    operands = SPECIAL.get(routine.id) or CODE_FIRST.get(use.first) or SAMPLE[use.operands]
+    return " ".join([*routine.lead, *needed, *operands])
 
 
-@pytest.mark.parametrize("entry", TABLE, ids=lambda entry: entry.id)
-def test_an_entry_accepts_its_plainest_use(entry: Entry) -> None:
-    found = class_of("bash", minimal(entry))
-    assert (found.danger, found.id) == (Danger.ROUTINE, f"routine.{entry.id}"), found
+def test_a_routine_use_accepts_its_plainest_line() -> None:
+    for routine in routine_uses():
+        found = class_of("bash", minimal(routine))
+        assert (found.danger, found.id) == (Danger.ROUTINE, f"routine.{routine.id}"), (minimal(routine), found)
 
 
-@pytest.mark.parametrize("entry", [entry for entry in TABLE if entry.id != "echo"], ids=lambda entry: entry.id)
 @pytest.mark.parametrize("flag", ["--not-on-any-list", "--output=/tmp/x", "-Q=/tmp/x"])
-def test_a_flag_that_is_not_listed_is_not_accepted(entry: Entry, flag: str) -> None:
-    line = " ".join([entry.program, *entry.words, flag])
-    assert class_of("bash", line).danger.rank > Danger.ROUTINE.rank
+def test_a_flag_that_is_not_listed_is_not_accepted(flag: str) -> None:
+    for routine in routine_uses():
+        line = " ".join([*routine.lead, flag])
+        assert routine.use.unknown_is_text or class_of("bash", line).danger.rank > Danger.ROUTINE.rank, line
 
 
-@pytest.mark.parametrize(
-    "entry", [entry for entry in TABLE if entry.operands not in {Takes.TEXT, Takes.NOTHING}], ids=lambda entry: entry.id
-)
+def test_an_option_that_is_only_known_is_not_accepted() -> None:
+    """The pages list many options so that the words behind them are understood; that makes none of them routine."""
+    for routine in routine_uses():
+        for spelling, option in routine.use.options.items():
+            if not option.is_accepted and not routine.use.unknown_is_text:
+                value = "" if option.takes is Takes.NOTHING else " x"
+                line = f"{' '.join(routine.lead)} {spelling}{value}"
+                assert class_of("bash", line).danger.rank > Danger.ROUTINE.rank, line
+
+
 @pytest.mark.parametrize("path", ["/etc/hostname", "../elsewhere/a.py", "~/notes.md", "$SOMEWHERE", "src/../../x.py"])
-def test_an_operand_outside_the_workspace_is_not_accepted(entry: Entry, path: str) -> None:
-    line = f"{minimal(entry)} {path}"
-    assert class_of("bash", line).danger.rank > Danger.ROUTINE.rank
+def test_an_operand_outside_the_workspace_is_not_accepted(path: str) -> None:
+    for routine in routine_uses():
+        if routine.use.operands not in {Takes.TEXT, Takes.NOTHING}:
+            line = f"{minimal(routine)} {path}"
+            assert class_of("bash", line).danger.rank > Danger.ROUTINE.rank, line
 
 
-@pytest.mark.parametrize("entry", [entry for entry in TABLE if entry.runs], ids=lambda entry: entry.id)
-def test_running_the_projects_code_can_be_kept_from_the_judge(entry: Entry) -> None:
-    assert class_of("bash", minimal(entry), around=replace(AROUND, exec_judgeable=False)).danger is Danger.RULED
+def test_running_the_projects_code_can_be_kept_from_the_judge() -> None:
+    around = replace(AROUND, exec_judgeable=False)
+    for routine in routine_uses():
+        if routine.use.runs_project:
+            assert class_of("bash", minimal(routine), around=around).danger is Danger.RULED, minimal(routine)
 
 
-def lines_of(peril: Peril) -> list[str]:
-    words = [wanted.split("|")[0].replace("$", "$X") for wanted in peril.words]
-    return [" ".join([program, *words, *peril.flags[:1], "thing"]) for program in peril.programs]
-
-
-@pytest.mark.parametrize(
-    "peril", DANGERS, ids=lambda peril: f"{peril.id}-{peril.programs[0]}-{'-'.join(peril.words)[:20]}"
-)
-def test_a_peril_is_at_least_dangerous_for_each_of_its_programs(peril: Peril) -> None:
-    for line in lines_of(peril):
-        assert class_of("bash", line).danger.rank >= Danger.DANGEROUS.rank, line
-        found = peril_of(tuple(line.split()))
-        assert found is not None, line
-
-
-@pytest.mark.parametrize(
-    "peril", [peril for peril in DANGERS if peril.flags], ids=lambda peril: f"{peril.id}-{peril.programs[0]}"
-)
-def test_each_flag_of_a_peril_counts(peril: Peril) -> None:
-    words = [wanted.split("|")[0] for wanted in peril.words]
-    for flag in peril.flags:
-        assert peril_of((peril.programs[0], *words, flag)) is not None, flag
+def test_a_danger_is_at_least_dangerous_by_each_of_its_words() -> None:
+    for program, danger in listed_dangers():
+        alternatives = [sorted(each) for each in danger.words]
+        words = [each[0] for each in alternatives]
+        leads = [words] + [[*words[:at], one, *words[at + 1 :]] for at, each in enumerate(alternatives) for one in each]
+        marks = [*sorted(danger.options), *(one.replace("$", "$X") for one in sorted(danger.operands))] or [""]
+        for name in (program.name, *program.aliases):
+            for line in (" ".join([name, *words, mark, "thing"]) for mark in marks):
+                assert danger_of(tuple(line.split())) is not None, line
+        for lead in leads:
+            line = " ".join([program.name, *lead, marks[0], "thing"])
+            assert class_of("bash", line).danger.rank >= Danger.DANGEROUS.rank, line
 
 
 def sample_path(pattern: str) -> str:
@@ -136,7 +148,8 @@ def test_public_twins_of_secrets_are_not_sensitive() -> None:
 
 def test_every_catastrophe_has_a_case() -> None:
     earned = {class_of(case.surface, case.value).id for case in cases() if case.expected in {"reject", "dangerous"}}
-    entries = {measured(Assessment(Danger.CRITICAL, entry.id, entry.reason)).id for entry in CRITICAL}
+    listed = [*(entry.id for entry in RECOGNISERS.values()), *(f"critical.{kind}" for kind in DELETIONS)]
+    entries = {measured(Assessment(Danger.CRITICAL, one, "")).id for one in listed}
     missing = entries - earned - {"critical.volume", "critical.move-away"}
     assert missing == set()
 
@@ -157,20 +170,25 @@ def test_rarer_catastrophes(line: str) -> None:
     assert class_of("bash", line).danger is Danger.CRITICAL
 
 
-@pytest.mark.parametrize("name", sorted(CODE_VARIABLES))
-def test_a_variable_that_runs_code_is_dangerous(name: str) -> None:
-    assert class_of("bash", f"{name}=/tmp/x git status").danger is Danger.DANGEROUS
+def test_a_variable_that_runs_code_is_dangerous() -> None:
+    for name in (*sorted(CODE), *(f"{head}X" for head in CODE_HEADS)):
+        if runs_code(name):
+            assert class_of("bash", f"{name}=/tmp/x git status").danger is Danger.DANGEROUS, name
 
 
-@pytest.mark.parametrize("name", sorted(HARMLESS_VARIABLES))
-def test_a_harmless_variable_changes_nothing(name: str) -> None:
-    assert class_of("bash", f"{name}=1 git status").danger is Danger.ROUTINE
+def test_a_harmless_variable_changes_nothing() -> None:
+    for name in sorted(HARMLESS):
+        line = f"{name.replace('*', 'ALL')}=1 git status"
+        assert class_of("bash", line).danger is Danger.ROUTINE, line
 
 
-@pytest.mark.parametrize("wrapper", sorted(HARMLESS_WRAPPERS - {"timeout", "stdbuf", "ionice", "nice"}))
-def test_a_harmless_wrapper_leaves_the_word_to_its_command(wrapper: str) -> None:
-    assert class_of("bash", f"{wrapper} git status").danger is Danger.ROUTINE
-    assert class_of("bash", f"{wrapper} git push").danger is Danger.DANGEROUS
+def test_a_plain_wrapper_leaves_the_word_to_its_command() -> None:
+    plain = [one for one in every_program() if one.use.wrapping is not None and one.use.wrapping.is_plain]
+    for program in plain:
+        if not program.use.wrapping or program.use.wrapping.operands or program.name in {"stdbuf", "ionice", "nice"}:
+            continue
+        assert class_of("bash", f"{program.name} git status").danger is Danger.ROUTINE, program.name
+        assert class_of("bash", f"{program.name} git push").danger is Danger.DANGEROUS, program.name
 
 
 @pytest.mark.parametrize("verb", sorted(HARMLESS_VERBS))
@@ -188,28 +206,42 @@ def test_what_runs_later_is_not_routine_to_write(name: str) -> None:
     assert class_of("write", f"src/{name}").danger.rank >= Danger.RULED.rank
 
 
-READS_CONTENT = {Takes.READ, Takes.REVISION, Takes.PATTERN_THEN_READ, Takes.PATTERN_THEN_TREE}
+READS_CONTENT = {
+    Takes.READ,
+    Takes.REVISION,
+    Takes.PATTERN_THEN_READ,
+    Takes.PATTERN_THEN_TREE,
+    Takes.PATTERN_THEN_REVISION,
+    Takes.MAYBE_PATTERN_THEN_READ,
+}
 
 
-@pytest.mark.parametrize(
-    "entry", [entry for entry in TABLE if entry.operands in READS_CONTENT], ids=lambda entry: entry.id
-)
 @pytest.mark.parametrize(
     "secret", [".env", "./.env", "src/../.env", ".ENV", "HEAD:.env", ":.env", ".e*", "config/secrets.yaml"]
 )
-def test_no_entry_reads_a_secret(entry: Entry, secret: str) -> None:
-    for line in (f"{minimal(entry)} {secret}", f"{minimal(entry)} -- {secret}", f"{minimal(entry)} < {secret}"):
-        assert class_of("bash", line).danger.rank > Danger.ROUTINE.rank, line
+def test_no_routine_use_reads_a_secret(secret: str) -> None:
+    for routine in routine_uses():
+        if routine.use.operands not in READS_CONTENT:
+            continue
+        for line in (
+            f"{minimal(routine)} {secret}",
+            f"{minimal(routine)} -- {secret}",
+            f"{minimal(routine)} < {secret}",
+        ):
+            assert class_of("bash", line).danger.rank > Danger.ROUTINE.rank, line
 
 
-@pytest.mark.parametrize("entry", [entry for entry in TABLE if entry.valued], ids=lambda entry: entry.id)
-def test_a_flags_value_is_never_a_way_out(entry: Entry) -> None:
+def test_a_flags_value_is_never_a_way_out() -> None:
     """A flag whose value is optional leaves the next word to be a path; one that takes a file may write it."""
-    lead = " ".join([entry.program, *entry.words])
-    for flag, kind in entry.valued.items():
-        values = [".env", "src/../.env"] if kind is not Takes.NAME else []
-        values += [] if kind is Takes.TEXT else ["/elsewhere/x", "../x", "x:/tmp/y", "@/etc/passwd"]
-        for value in values:
-            if flag in entry.flags or (kind is Takes.NAME and value[0] not in "/."):
-                continue
-            assert class_of("bash", f"{lead} {flag} {value}").danger.rank > Danger.ROUTINE.rank, (flag, value)
+    for routine in routine_uses():
+        lead = " ".join(routine.lead)
+        for flag, kind in routine.valued.items():
+            values = [".env", "src/../.env"] if kind is not Takes.NAME else []
+            values += (
+                [] if kind in (Takes.TEXT, Takes.PATTERN) else ["/elsewhere/x", "../x", "x:/tmp/y", "@/etc/passwd"]
+            )
+            for value in values:
+                if kind is Takes.NAME and value[0] not in "/.":
+                    continue
+                line = f"{lead} {flag} {value}"
+                assert class_of("bash", line).danger.rank > Danger.ROUTINE.rank, line

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import signal
 import sys
+import termios
+import time
 from typing import TYPE_CHECKING, Any
 
 import pexpect
+import pyte
 import pytest
 from house import wait_for
 
@@ -71,6 +74,74 @@ def test_what_is_typed_before_a_question_answers_nothing(house: House, terminal:
     assert house.answer(stem) is None
     wait_for(lambda: _typed(terminal, "n"), what="the answer to be taken", seconds=10)
     assert house.wait_answer(stem)["approved"] is False
+
+
+def stands(terminal: Any, name: str) -> str:
+    """Wait until a question has been on screen for longer than any question takes to open; give what was seen."""
+    terminal.expect_exact(f"answer {name}> ")
+    seen = str(terminal.before)
+    assert terminal.expect([pexpect.TIMEOUT, "answered", "approved"], timeout=1.3) == 0
+    return seen
+
+
+def test_the_rest_of_a_sentence_for_an_expired_question_does_not_answer_the_next(house: House, terminal: Any) -> None:
+    """A request expires while its rejection is being typed; the rest of the words would approve a force push."""
+    first = house.drop("make exp3", deadlineMs=int(time.time() * 1000) + 4_000)
+    terminal.expect_exact(f"answer {first}> ")
+    second = house.drop("git push --force origin main")
+    house.wait_prompt()
+    terminal.send("n please ask the team first if")
+    terminal.expect_exact("closed: expired")
+    seen = terminal.before + stands(terminal, second)
+    assert f"that was typed for {first}, which ended; nothing was answered" in seen
+    terminal.send(" yes then we can do it\r")
+    terminal.expect_exact(f"that was typed for {first}, which ended; nothing was answered\r\n")
+    terminal.expect_exact("answer ")
+    screen = pyte.Screen(120, 40)
+    pyte.Stream(screen).feed(terminal.before)
+    assert screen.display[0].rstrip() == "  | n please ask the team first if yes then we can do it"
+    assert house.answer(second) is None
+    terminal.send("n ask first\r")
+    assert house.wait_answer(second)["denialReason"] == "User rejected this tool call with feedback: ask first"
+
+
+def test_enter_pressed_twice_does_not_answer_a_question_nobody_read(house: House, terminal: Any) -> None:
+    """The same hand movement again, three tenths of a second later."""
+    first, second = house.drop("git push one"), house.drop("git push two")
+    stands(terminal, first)
+    terminal.send("yes\r")
+    terminal.expect_exact(f"answer {second}> ")
+    terminal.delaybeforesend = 0.3
+    terminal.send("yes\r")
+    terminal.expect_exact(f"that was typed before {second} could be read; nothing was answered")
+    assert house.wait_answer(first)["approved"] is True
+    assert house.answer(second) is None
+    assert [prompt["id"] for prompt in house.prompts()] == [second]
+
+
+@pytest.mark.parametrize(
+    "pasted", ["yes\rplease see to it\r", "\x1b[200~yes\r\x1b[201~", "\x1b[200~yes\x1b[201~\r"], ids=repr
+)
+def test_a_paste_answers_nothing(house: House, terminal: Any, pasted: str) -> None:
+    stem = house.drop("git push")
+    stands(terminal, stem)
+    terminal.send(pasted)
+    terminal.expect("paste.*; nothing was answered")
+    stands(terminal, stem)
+    assert house.answer(stem) is None
+    terminal.send("n\r")
+    assert house.wait_answer(stem)["approved"] is False
+
+
+def test_the_terminal_is_left_as_it_was_found(house: House, terminal: Any) -> None:
+    house.drop("git push")
+    terminal.expect("answer .*> ")
+    shows, by_lines = termios.ECHO, termios.ICANON
+    assert termios.tcgetattr(terminal.child_fd)[3] & (shows | by_lines) == 0
+    terminal.sendintr()
+    terminal.expect_exact("\x1b[?2004l")
+    terminal.expect_exact("fwdperm stopped")
+    assert termios.tcgetattr(terminal.child_fd)[3] & (shows | by_lines) == shows | by_lines
 
 
 def test_an_answer_from_another_shell_closes_the_question_on_the_terminal(house: House, terminal: Any) -> None:

@@ -67,3 +67,51 @@ def test_a_glob_too_long_to_follow_meets_what_begins_like_it() -> None:
 def test_many_rules_meet_as_each_alone_does(said: list[str], text: str) -> None:
     index = MeetingIndex((place, Wildcard(pattern).globs) for place, pattern in enumerate(said))
     assert index.meeting(text) == [place for place in reversed(range(len(said))) if meets(said[place], text)]
+
+
+# -- a search tool's globs -----------------------------------------------------------------------------------------
+
+
+def as_search(text: str) -> re.Pattern[str]:
+    """What a search tool makes of a glob: `**` crosses directories, and `**/` may be none."""
+    parts = re.findall(r"\*\*+/?|\[.[^]/]*\]|.", text, re.DOTALL)
+    known = {"*": "[^/]*", "?": "[^/]"}
+
+    def one(part: str) -> str:
+        if part.startswith("**"):
+            return "(?:.*/)?" if part.endswith("/") else ".*"
+        return "[^/]" if part[0] == "[" and len(part) > 1 else known.get(part, re.escape(part))
+
+    return re.compile("".join(map(one, parts)))
+
+
+search_texts = st.lists(st.sampled_from(["a", "b", "/", "*", "?", "[ab]", "**", "**/"]), max_size=4).map("".join)
+
+
+@settings(max_examples=300)
+@given(patterns.filter(lambda pattern: pattern[:1] != "/"), search_texts.filter(lambda text: text[:1] != "/"))
+def test_a_rule_meets_a_searchs_glob_whenever_some_name_is_covered_by_both(pattern: str, text: str) -> None:
+    wildcard, regex = Wildcard(pattern), as_search(text)
+    shared = any(regex.fullmatch(name) and wildcard.matches(name) for name in NAMES)
+    met = MeetingIndex([(0, Wildcard(pattern).globs)]).meeting(text, deep=True) == [0]
+    assert met or not shared
+    if len(pattern) + len(text) <= len(NAMES[-1]):
+        assert met == shared
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [
+        ("src/private/*", "**/*.py", True),
+        ("src/private/*", "*.py", False),
+        ("*.env", "**/.e*", True),
+        ("*.env", "**/*.py", False),
+        ("config/.env", "**/.env", True),
+        ("config/.env", "a/**/.env", False),
+        ("/etc/*", "**/*.conf", False),  # a relative name is below nobody's root
+        ("/etc/*", "/**/*.conf", True),
+        ("~/.ssh/*", "**/id_rsa", False),
+    ],
+)
+def test_a_searchs_glob_meets_by_example(pattern: str, text: str, *, expected: bool) -> None:
+    assert (MeetingIndex([(0, Wildcard(pattern).globs)]).meeting(text, deep=True) == [0]) == expected

@@ -11,27 +11,36 @@ from typing import Any
 
 from fwdperm.errors import EnvironmentFailure
 from fwdperm.seat import plain
+from fwdperm.seat.editor import Begun, Void
 from fwdperm.seat.queue import Accepted, Closed, Key, Outcome, Question, SeatQueue
-from fwdperm.seat.terminal import Terminal, may_colour
+from fwdperm.seat.terminal import Terminal, may_colour, may_mark_pastes
 from fwdperm.wire.prompt import Fate, Prompt, Reply, ReplyKind, ReplyOutcome
 
 
 class Watched(plain.PlainPrompter):
-    """Tells when the ignored time of a question is over, and what line it has read, so that no test has to guess."""
+    """Tells when a question takes answers, and what line it has read, so that no test has to guess."""
 
     tell: Any
 
-    def _open(self) -> None:
-        super()._open()
-        self.tell({"event": "open"})
+    def _on_due(self) -> None:
+        was_open = self._editor.is_open
+        super()._on_due()
+        if self._editor.is_open and not was_open:
+            self.tell({"event": "open"})
 
     def _on_line(self, line: str) -> None:
         super()._on_line(line)
         self.tell({"event": "line", "line": line})
 
+    def _tell_void(self, voids: list[Void | Begun]) -> None:
+        super()._tell_void(voids)
+        for one in voids:
+            self.tell({"event": "void" if isinstance(one, Void) else "begun", "line": one.text, "why": one.why})
 
-async def main(address: str, ignored_s: str) -> None:  # noqa: C901 - one play, told in order
-    plain.KEYS_IGNORED_S = float(ignored_s)  # type: ignore[misc]
+
+async def main(address: str, moment_s: str) -> None:  # noqa: C901 - one play, told in order
+    if moment_s:
+        plain.lines.moment = lambda _prompt: float(moment_s)
     plain._LOOK_AGAIN_S = 0.02  # type: ignore[misc]
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as a daemon does: it outlives its terminal
     reader, writer = await asyncio.open_unix_connection(address)
@@ -55,7 +64,12 @@ async def main(address: str, ignored_s: str) -> None:  # noqa: C901 - one play, 
         return ReplyOutcome(outcome=Fate.SHOWN, lines=(*lines, f"scope {reply.scope}", f"for {reply.expires_in_ms}"))
 
     try:
-        terminal = Terminal(0, loop=loop, utf8="UTF-8" in os.environ.get("LANG", ""))
+        terminal = Terminal(
+            0,
+            loop=loop,
+            utf8="UTF-8" in os.environ.get("LANG", ""),
+            marks_pastes=may_mark_pastes(os.environ),
+        )
     except EnvironmentFailure as error:
         tell({"event": "no terminal", "words": str(error)})
         await writer.drain()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fwdperm.seat.line import Answer, Meaning, Unclear, Wish, options, understand
+from fwdperm.seat.line import Answer, Meaning, Unclear, Wish, moment, options, understand
 from fwdperm.wire.prompt import Prompt, PromptSuggestion, ReplyKind
 
 MILD = Prompt(
@@ -99,3 +99,11 @@ def test_the_options_name_only_what_is_taken() -> None:
     assert options(MILD) == "y approve once, a always, n reject (a note may follow), full, list, help"
     assert options(GRAVE) == "`yes` in full: approve once, n reject (a note may follow), full, list, help"
     assert "always" not in options(NEVER_ALWAYS)
+
+
+def test_the_graver_a_question_the_longer_it_stands_before_it_takes_an_answer() -> None:
+    """Longer than a hand that types the same twice, and never long enough to annoy."""
+    classes = ("routine", "ruled", "dangerous")
+    moments = [moment(MILD.model_copy(update={"danger": danger})) for danger in classes]
+    assert 0.3 < moments[0] < moments[1] < moments[2] <= 2.0
+    assert moment(MILD.model_copy(update={"danger": "a class of another version"})) == moments[2]

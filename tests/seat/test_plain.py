@@ -25,7 +25,7 @@ class Seat:
     """A driver process on a pseudo-terminal, and the socket it is driven by."""
 
     def __init__(
-        self, directory: Path, *, ignored_s: float = 0.01, columns: int = 80, rows: int = 50, **env: str
+        self, directory: Path, *, moment_s: float | None = 0.01, columns: int = 80, rows: int = 50, **env: str
     ) -> None:
         self._listener = socket.socket(socket.AF_UNIX)
         address = directory / "driver.socket"
@@ -35,7 +35,7 @@ class Seat:
         environ = {"PATH": os.environ["PATH"], "TERM": "xterm", "LANG": "C.UTF-8", "NO_COLOR": "1", **env}
         self.tty = pexpect.spawn(
             sys.executable,
-            [str(DRIVER), str(address), str(ignored_s)],
+            [str(DRIVER), str(address), "" if moment_s is None else str(moment_s)],
             env=environ,  # type: ignore[arg-type]
             encoding="utf-8",
             dimensions=(rows, columns),
@@ -61,14 +61,22 @@ class Seat:
 
     def event(self) -> dict[str, Any]:
         """Give the next event that is not just a line having been read."""
-        while (event := json.loads(self._lines.readline()))["event"] == "line":
+        while (event := json.loads(self._lines.readline()))["event"] in {"line", "void", "begun"}:
             pass
         return dict(event)
 
     def typed(self, line: str) -> None:
-        """Type a line and wait until the prompter has read it."""
+        """Type a line and wait until the prompter has taken it, or called it void."""
         self.type(line)
-        assert json.loads(self._lines.readline()) == {"event": "line", "line": line}
+        while (event := json.loads(self._lines.readline()))["event"] not in {"line", "void"}:
+            pass
+        assert event["line"] == line
+
+    def voided(self) -> tuple[str, str, str]:
+        """Give the next line that is void: whether it is over, its text, and why."""
+        while (event := json.loads(self._lines.readline()))["event"] not in {"void", "begun"}:
+            pass
+        return event["event"], event["line"], event["why"]
 
     def waiting(self) -> list[str]:
         """Ask the driver what waits, after it has seen every event before."""
@@ -240,25 +248,134 @@ def test_what_was_typed_before_the_question_answers_nothing(seat: Seat) -> None:
 
 
 def test_what_is_typed_in_the_first_moment_answers_nothing(tmp_path: Path) -> None:
-    with Seat(tmp_path, ignored_s=3600) as seat:
+    with Seat(tmp_path, moment_s=3600) as seat:
         seat.ask(is_next=False)
         seat.expect("answer r1> ")
         seat.type("y")
-        seat.expect("[ignored: typed before the question could be read]")
+        seat.expect("that was typed before r1 could be read; nothing was answered")
         assert seat.waiting() == ["r1"]
 
 
-def test_enter_pressed_twice_never_answers_the_next_question(seat: Seat) -> None:
+def test_a_line_begun_in_the_first_moment_is_void_whenever_it_ends(tmp_path: Path) -> None:
+    """The first letter was for something else; the rest of the word is no answer of its own."""
+    with Seat(tmp_path, moment_s=None) as seat:
+        seat.ask(is_next=False, danger="dangerous")
+        seat.expect("answer r1> ")
+        seat.tty.send("oh ")
+        assert seat.event() == {"event": "open"}
+        seat.type("yes")
+        assert seat.voided() == ("void", "oh yes", "that was typed before r1 could be read")
+        seat.type("yes")
+        assert seat.answer()["id"] == "r1"
+
+
+def test_half_a_line_for_a_question_that_ended_voids_the_rest_of_it(seat: Seat) -> None:
+    """The end of a sentence begun for one question reads as an answer to the next one."""
+    seat.ask("r1", values=["make exp3"])
+    seat.ask("r2", is_next=False, values=["git push --force origin main"], danger="dangerous")
+    seat.tty.send("n please ask the team first if")
+    seat.expect("first if")
+    seat.tell(do="close", id="r1", how="expired")
+    seat.expect("that was typed for r1, which ended; nothing was answered\r\n  | n please ask the team first if\r\n")
+    assert seat.event() == {"event": "open"}
+    seat.type(" yes then we can do it")
+    seat.expect("that was typed for r1, which ended; nothing was answered\r\n")
+    seat.expect("  | n please ask the team first if yes then we can do it\r\nanswer r2> ")
+    assert seat.waiting() == ["r2"]
+    seat.type("yes")
+    assert seat.answer()["id"] == "r2"
+
+
+def test_half_a_line_for_nothing_voids_the_rest_of_it(seat: Seat) -> None:
+    seat.tty.send("say ")
+    seat.expect("say ")
+    seat.ask("r1")
+    seat.type("yes")
+    assert "that was typed before r1 was asked; nothing was answered" in seat.output
+    assert seat.voided() == ("void", "say yes", "that was typed before r1 was asked")
+    assert seat.waiting() == ["r1"]
+
+
+def test_half_a_line_of_a_talk_whose_question_ended_is_void_too(seat: Seat) -> None:
+    always(seat, "a", "1", "", "")
+    seat.expect("type `save` to approve")
+    seat.expect("answer r1, always, confirm> ")
+    seat.tty.send("sa")
+    seat.expect("sa")
+    seat.tell(do="close", id="r1", how="rejected", by="bob")
+    seat.ask("r2", suggestions=[{"surface": "bash", "pattern": "git push"}])
+    seat.type("ve")
+    assert seat.voided() == ("void", "save", "that was typed for r1, which ended")
+    seat.type("a")
+    seat.expect("record what?")
+    assert seat.waiting() == ["r2"]
+
+
+def test_several_lines_at_once_answer_nothing(seat: Seat) -> None:
     seat.ask("r1")
     seat.ask("r2", is_next=False)
-    seat.tty.send("n never\n\nn never\n")
-    assert seat.answer()["id"] == "r1"
-    seat.expect("answer r2> ")
-    assert seat.event() == {"event": "open"}
+    seat.tty.send("n never\n\nn never\nn")
+    assert [seat.voided() for _ in range(3)] == [
+        ("void", text, "several lines came at once, as from a paste") for text in ("n never", "", "n never")
+    ]
     seat.type("")
-    seat.type("help")
-    seat.expect("An empty line does nothing")
-    assert seat.waiting() == ["r2"]
+    assert seat.voided() == ("void", "n", "several lines came at once, as from a paste")
+    assert seat.waiting() == ["r1", "r2"]
+    seat.type("n")
+    assert seat.answer()["id"] == "r1"
+
+
+@pytest.mark.parametrize("pasted", ["y", "y\n", "please look:\r\ny\r\n", "y\n" * 3000])
+def test_a_paste_answers_nothing(seat: Seat, pasted: str) -> None:
+    seat.ask("r1")
+    seat.tty.send(f"\x1b[200~{pasted}\x1b[201~")
+    seat.expect("that was pasted, and a paste answers nothing; nothing was answered")
+    if not pasted.endswith("\n"):
+        seat.type("")
+    assert seat.waiting() == ["r1"]
+    seat.expect("answer r1> ")
+    seat.type("n")
+    while (seen := seat.event())["event"] == "open":
+        pass  # a long paste fills the terminal, and what comes after it has its moment anew
+    assert seen["reply"]["reply"] == "reject"
+
+
+def test_a_paste_into_a_typed_line_voids_the_line(seat: Seat) -> None:
+    seat.ask("r1")
+    seat.tty.send("y ")
+    seat.tty.send("\x1b[200~fine\x1b[201~")
+    seat.expect("belongs to it and answers nothing either")
+    seat.type(" here")
+    assert seat.voided()[:2] == ("begun", "y fine")
+    assert seat.voided()[:2] == ("void", "y fine here")
+    assert seat.waiting() == ["r1"]
+
+
+def test_pastes_are_marked_where_the_terminal_can_and_only_while_it_is_ours(tmp_path: Path) -> None:
+    for term, marks in (("xterm", True), ("dumb", False)):
+        directory = tmp_path / term
+        directory.mkdir()
+        with Seat(directory, TERM=term) as seat:
+            seat.ask()
+            assert ("\x1b[?2004h" in seat.output) == marks
+            seat.tty.sendeof()
+            seat.expect("left this prompter")
+            assert seat.event() == {"event": "detached"}
+            seat.tty.sendline("back")
+            seat.expect("back")  # shown by the terminal again, not by us
+            assert ("\x1b[?2004l" in seat.output) == marks
+
+
+def test_a_typed_line_is_edited_with_the_keys_of_a_terminal(seat: Seat) -> None:
+    seat.ask()
+    seat.tty.send("rubbish\x15yy\x7f onyl\x17only th\u00e9\x7fe")
+    seat.type(" branch")
+    reply = seat.answer()["reply"]
+    assert (reply["reply"], reply["feedback"]) == ("once", "only the branch")
+    screen = pyte.Screen(80, 50)
+    seat.expect("approved once: r1")
+    pyte.Stream(screen).feed(seat.output)
+    assert "answer r1> y only the branch" in [row.rstrip() for row in screen.display]
 
 
 def test_a_newer_question_waits_behind_the_one_on_screen(seat: Seat) -> None:
@@ -324,7 +441,8 @@ def test_nothing_of_a_request_reaches_the_terminal_raw(seat: Seat) -> None:
     seat.expect("answer r1> ")
     seat.type("full")
     seat.expect("that is all of it")
-    assert not set(seat.output) & set("\x1b\x9b\x07\u202e\u200b")
+    ours = "\x1b[?2004h"
+    assert not set(seat.output.replace(ours, "", 1)) & set("\x1b\x9b\x07\u202e\u200b")
     assert not [line for line in seat.output.split("\r\n") if line.startswith("answer r9")]
 
 
@@ -357,15 +475,18 @@ def test_a_cut_value_has_to_be_read_in_full_before_it_can_be_approved(tmp_path: 
         assert seat.answer()["reply"]["reply"] == "once"
 
 
-def test_a_page_that_is_not_on_screen_yet_was_not_read(tmp_path: Path) -> None:
-    """The terminal is held with Ctrl-S while the rest of the question is on its way."""
+def test_what_is_typed_while_the_screen_stands_still_was_not_for_what_comes_next(tmp_path: Path) -> None:
+    """The terminal is held with Ctrl-S: neither what was asked for nor what is typed can be seen."""
     with Seat(tmp_path, rows=200) as seat:
         seat.ask(values=["x\n" * 20 + "y\n" * 30])
         seat.tty.send("\x13")
         seat.typed("full")
-        seat.typed("y")
+        seat.typed("n")
         assert seat.waiting() == ["r1"]
         seat.tty.send("\x11")
+        seat.expect("that was typed before the screen could be read; nothing was answered")
+        assert seat.event() == {"event": "open"}
+        seat.typed("full")
         seat.expect("[that is all of it]")
         seat.type("y")
         assert seat.answer()["reply"]["reply"] == "once"
@@ -502,6 +623,47 @@ def test_a_prompter_in_the_background_is_not_stopped_and_asks_when_it_comes_back
                 told = [json.loads(lines.readline()) for _ in range(2)]
                 assert [event["event"] for event in told] == ["answer", "line"]
                 assert told[0]["id"] == "r1"
+        finally:
+            shell.kill(signal.SIGKILL)
+            shell.close(force=True)
+
+
+def test_a_prompter_stopped_with_ctrl_z_gives_the_terminal_back_and_goes_on_with_fg(tmp_path: Path) -> None:
+    """The half line typed before it is void; the shell shows what is typed to it."""
+    address = tmp_path / "driver.socket"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(address))
+        listener.listen()
+        listener.settimeout(20)
+        shell = pexpect.spawn("bash", ["--norc", "-i"], encoding="utf-8", timeout=20, env={**os.environ, "PS1": "$ "})
+        try:
+            shell.sendline(f"NO_COLOR=1 LANG=C {sys.executable} {DRIVER} {address} 0.01")
+            wire, _ = listener.accept()
+            with wire, wire.makefile("rb") as lines:
+                wire.settimeout(20)
+                assert json.loads(lines.readline()) == {"event": "attached"}
+                prompt = {"id": "r1", "inbox": "root", "digest": "d", "chain": ["root"], "surface": "bash"}
+                prompt |= {"values": ["ls"], "danger": "ruled", "why": "w", "createdAt": 1, "deadlineAt": 2}
+                wire.sendall(json.dumps({"do": "ask", **prompt}).encode() + b"\n")
+                shell.expect_exact("answer r1> ")
+                assert json.loads(lines.readline()) == {"event": "open"}
+                shell.send("oh ")
+                shell.expect_exact("oh ")
+                shell.send("\x1a")
+                shell.expect_exact("Stopped")
+                shell.sendline("stty -a; echo the shell reads: $((40+2))")
+                shell.expect_exact(" icanon")
+                shell.expect_exact("the shell reads: 42")
+                shell.sendline("fg")
+                shell.expect_exact("answer r1> ")
+                while json.loads(lines.readline()) != {"event": "open"}:
+                    pass
+                shell.sendline("yes")
+                shell.expect_exact("that was typed before r1 could be read; nothing was answered")
+                shell.sendline("n")
+                while (told := json.loads(lines.readline()))["event"] != "answer":
+                    assert told["event"] != "line"
+                assert told["reply"]["reply"] == "reject"
         finally:
             shell.kill(signal.SIGKILL)
             shell.close(force=True)

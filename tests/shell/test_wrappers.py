@@ -8,8 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fwdperm.programs.lookup import every_program, lookup
+from fwdperm.programs.standard import standard_base
+from fwdperm.programs.variables import changes_what_runs, is_harmless_variable
 from fwdperm.shell import parse_line
-from fwdperm.shell.wrappers import HARMLESS_WRAPPERS, WRAPPERS, changes_what_runs, is_harmless_variable, standard_base
+
+TRANSPARENT = [one.name for one in every_program() if one.use.wrapping is not None and one.use.wrapping.transparent]
 
 WORD_ROWS = {
     "sudo": [
@@ -143,6 +147,11 @@ CODE_ROWS = {
     "mksh": ["mksh -c {}"],
     "ash": ["ash -c {}"],
     "rbash": ["rbash -c {}"],
+    "csh": ["csh -c {}", "tcsh -fc {}"],
+    "yash": ["yash -c {}"],
+    "zsh-5.9": ["zsh-5.9 -c {}"],
+    "pwsh": ["pwsh -c {}", "pwsh -Command {}", "powershell -NoProfile -Command {}", "pwsh.exe -c {}"],
+    "gtimeout": ["gtimeout 5 sh -c {}"],
     "fish": ["fish -c {}", "fish --command={}", "fish -C {}"],
     "eval": ["eval {}", "eval -- {}"],
     "mapfile": ["mapfile -C {} -c 1 a", "mapfile -t -C {} a < f"],
@@ -185,12 +194,13 @@ def test_what_a_wrapper_runs_is_a_command_of_its_own(name: str, line: str) -> No
         if c.argv[:2] == WORDS[:2] and (joined or c.argv[2:3] == (WORDS[2],)) and c.wrapped_by
     ]
     assert found, [c.argv for c in parsed.commands]
-    assert not any(c.opaque for c in parsed.commands) or name == "entr"
+    assert not any(c.opaque for c in parsed.commands) or name in ("entr", "pwsh")
     assert all(parsed.commands[c.carrier].raw for c in found)
 
 
 def test_every_row_of_the_table_has_a_case() -> None:
-    assert set(WRAPPERS) == {*WORD_ROWS, *CODE_ROWS, *AROUND_ROWS}
+    tested = {found.name for name in (*WORD_ROWS, *CODE_ROWS, *AROUND_ROWS) if (found := lookup(name)) is not None}
+    assert {one.name for one in every_program() if one.use.wrapping is not None} == tested
 
 
 @pytest.mark.parametrize(
@@ -320,7 +330,7 @@ def test_a_proxy_command_of_ssh_runs_here() -> None:
     assert [(c.argv, c.remote) for c in commands[1:]] == [(("rm", "x"), False), (("ls",), True)]
 
 
-@pytest.mark.parametrize("name", sorted(HARMLESS_WRAPPERS))
+@pytest.mark.parametrize("name", sorted(TRANSPARENT))
 def test_a_listed_wrapper_is_harmless_only_by_its_own_name(name: str) -> None:
     operand = {"timeout": " 5"}.get(name, "")
     assignment = " CI=1" if name == "env" else ""

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fwdperm.programs.lookup import every_program
 from fwdperm.rules.wildcard import Wildcard
 from fwdperm.units.breakdown import breakdown
-from fwdperm.units.suggest import ARITIES, suggest
+from fwdperm.units.suggest import suggest
 from fwdperm.wire.request import Facts
 
 
@@ -84,11 +85,15 @@ def test_only_what_was_asked_for_is_offered() -> None:
     assert [offer.surface for offer in suggest(facts, made, asked=asked)] == ["external_directory"]
 
 
+KEPT = [" ".join([page.name, *words]) for page in every_program() for words in page.keeps]
 WORDS = st.sampled_from(["main", "-x", "'a b'", "a*", "\\*", "$X", "x?", "../y", '"*"', "|", "&&", ";", ">", "f"])
 
 
 @given(
-    st.sampled_from([" ".join(key) for key in ARITIES] + ["rm", "sudo git checkout", "nohup npm run"]),
+    st.sampled_from(
+        [" ".join([page.name, *words]) for page in every_program() for words in page.keeps]
+        + ["rm", "sudo git checkout", "nohup npm run"]
+    ),
     st.lists(WORDS, max_size=4),
 )
 @settings(max_examples=300, deadline=None)

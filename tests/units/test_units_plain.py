@@ -61,12 +61,41 @@ def test_a_real_path_that_differs_is_a_second_unit() -> None:
     assert [(u.surface, u.spellings[0], u.stands, u.auxiliary) for u in units] == [
         ("write", "link/f", "request", False),
         ("write", "/outside/f", "canonical", False),
+        ("path_write", "link/f", "operand", True),
+        ("path_write", "/outside/f", "operand", True),
         ("external_directory", "/outside/f", "canonical", True),
     ]
 
 
 def test_a_real_path_that_is_the_same_adds_nothing() -> None:
-    assert len(breakdown(Facts("write", ("f",), "/ws", "", "/ws/f")).units) == 1
+    units = breakdown(Facts("write", ("f",), "/ws", "", "/ws/f")).units
+    assert [one.surface for one in units] == ["write", "path_write"]
+
+
+@pytest.mark.parametrize(
+    ("surface", "opened"),
+    [
+        ("read", ["path_read"]),
+        ("edit", ["path_write"]),
+        ("glob", ["path_read"]),
+        ("grep", ["path_read", "read"]),
+        ("path_read", []),
+        ("external_directory", []),
+    ],
+)
+def test_what_a_tool_opens_is_known_to_the_rules_for_paths(surface: str, opened: list[str]) -> None:
+    """`path_read` and `path_write` hold for tools as for commands, and speak only when a rule names them."""
+    first, *others = breakdown(Facts(surface, ("a",), "/ws", "")).units
+    assert [one.surface for one in others] == opened
+    assert all(one.auxiliary and one.spellings == first.spellings for one in others)
+
+
+def test_a_glob_of_a_search_is_marked() -> None:
+    found = breakdown(Facts("grep", ("**/*.py",), "/ws", "")).units
+    assert all(one.searched for one in found)
+    assert not breakdown(Facts("read", ("a*",), "/ws", "")).units[0].searched  # a read expands nothing
+    assert [one.searched for one in breakdown(Facts("glob", ("**/*",), "/ws", "")).units] == [True, False]
+    assert breakdown(Facts("glob", ("a/**/../../x",), "/ws", "")).units[0].opaque
 
 
 def test_another_spelling_that_is_another_path_is_a_second_unit() -> None:
