@@ -52,7 +52,6 @@ FAMILIES: Final[dict[str, str]] = {
     "assigner": "a builtin of the shell that takes assignments as words",
     "builtin": "is part of the shell itself",
     "reserved word": "is a word of the shell's grammar as well as a program",
-    "search": "searches the contents of files",
     "version control": "keeps the history of a project",
     "container": "runs or manages containers",
     "cluster": "manages a cluster of machines",

@@ -90,9 +90,7 @@ class Recorder(ABC):
     def descend(self, nodes: Sequence[Node], place: Place, index: int) -> None:
         """Visit the substitutions in the words of the command at `index`."""
         steps: list[tuple[Callable[..., None], object, Place]] = []
-        inner = place._replace(
-            carrier=index, tail=EMPTY_TAIL, wrapped_by="", mark="", appended=False, consented=False
-        )
+        inner = place._replace(carrier=index, tail=EMPTY_TAIL, wrapped_by="", mark="", appended=False, consented=False)
         for node in nodes:
             seen = substitutions(node, place.source)
             for found in (*seen, *unseen(node, place.source, seen, heredoc=node.type == "heredoc_body")):

