@@ -20,6 +20,8 @@ PROMPT_BYTES: Final = 1 << 26
 """Bytes in one prompt file: a request's text may stand in it several times over, escaped, once per unit."""
 VALUE_CHARS: Final = 64 * 1024
 """Characters in one value. Shell analysis is linear, and this bounds it to a few tens of milliseconds."""
+CONTINUED_LINES: Final = 1_000
+"""Continued lines in one value whose joints are checked; of more it is not certain what they come to, and it asks."""
 VALUES: Final = 64
 """Spellings of one thing in one request."""
 JSON_DEPTH: Final = 32

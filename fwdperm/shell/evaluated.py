@@ -51,14 +51,19 @@ def evaluated_code(words: Sequence[Word]) -> list[str]:
         if found := prompt_code([(name, read_word(word.raw.partition("=")[2])) for name, word in assigned]):
             return found
     if program in _NAMES:
-        looked_at = [word for word in words[1:] if program == "let" or _SUBSCRIPT.match(word.text)]
+        looked_at = [word for word in words[1:] if program == "let" or _may_be_indexed(word)]
     elif program in _AFTER:
         option = _AFTER[program]
         looked_at = [word for before, word in pairwise(words) if before.text == option]
-        looked_at = [word for word in looked_at if program == "compgen" or _SUBSCRIPT.match(word.text)]
+        looked_at = [word for word in looked_at if program == "compgen" or _may_be_indexed(word)]
     else:
         return []
     return [code for word in looked_at if word.quoted for code in embedded_code(word.text)]
+
+
+def _may_be_indexed(word: Word) -> bool:
+    """Say whether a word may come to a variable's name with a subscript: `a[...]`, `$x'[...]'`."""
+    return _SUBSCRIPT.match(word.text) is not None or (not word.known and "[" in word.text)
 
 
 def tested_code(text: str) -> list[str]:

@@ -2,8 +2,9 @@
 
 Lives here: `parse_code`, the one place that calls the parser. Never here: what a tree means (`walk.py`).
 
-What the grammar gets wrong is mended here or makes the text opaque: words that a continued line parts, and masked text
-that it did not take for text.
+What the grammar gets wrong is mended here or makes the text opaque: lines that begin with a backslash, and masked text
+that it did not take for text. Continued lines are joined before it sees them (`continued.py`); where its tree has
+quotes and comments elsewhere than the joining had them, the text is opaque.
 """
 
 from __future__ import annotations
@@ -14,24 +15,28 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import tree_sitter_bash
 from tree_sitter import Language, Parser
 
+from fwdperm.shell.continued import Joined, join_lines
 from fwdperm.shell.respell import respell
-from fwdperm.shell.sieve import MARKS, Portion, plain, portions
+from fwdperm.shell.sieve import MARKS, plain, portions
 from fwdperm.shell.source import WORD_TYPES, Source
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _PARSER: Final = Parser(Language(tree_sitter_bash.language()))
-_JOINT: Final = re.compile(rb"(?:(?<=[^ \t\n\\])|(?<=\n)|(?<=^))(?:\\\n)+(?=[^ \t\n])|(?<=\n)(?:\\\n)+")
 _DROPPED: Final = re.compile(rb"\\[ \t]")
 _GAP: Final = re.compile(rb"[ \t\r\n]|\\\n")
 _BACKSLASH_LINE: Final = re.compile(rb"\n(?=\\[^\n])")
+_QUOTES: Final = re.compile(rb"[\\'\"]")
 _NAMED: Final = re.compile(rb"\w\}[<>]")
 _INTRICATE: Final = "it is too intricate"
 SYNTAX: Final = "it cannot be parsed"
+_UNJOINED: Final = "it is not certain what its continued lines come to"
 _DAMAGED: Final = "it holds text that is not valid Unicode"
 _CONTINUED: Final = MARKS * 4
 """Bytes of a text whose lines are mended; a longer one that would need it is opaque."""
+_QUOTED: Final = frozenset({"string", "raw_string", "ansi_c_string", "translated_string"})
+_RAW: Final = frozenset({"raw_string", "ansi_c_string", "comment"})
 _MASKED: Final = frozenset(
     {"raw_string", "ansi_c_string", "string_content", "string", "comment", "heredoc_body", "heredoc_content"}
 )
@@ -64,55 +69,85 @@ def parse_code(text: str) -> Trees:
     except UnicodeEncodeError:
         opaque = _DAMAGED
         data = text.encode(errors="replace")
-    if len(data) <= _CONTINUED and (b"\\\n" in data or b"\n\\" in data):
-        data = _mended(data)
-    parts = portions(data)
+    joined = _mended(join_lines(data))
+    if joined.in_doubt:
+        opaque = opaque or _UNJOINED
+    parts = portions(joined.data)
     if parts is None:
         return Trees((), opaque or _INTRICATE)
     roots: list[tuple[Node, Source]] = []
-    for given in parts:
-        part = given
+    for part in parts:
+        here = joined.within(part.start, part.data)
         root = _PARSER.parse(part.shown).root_node
         if (root.has_error or _NAMED.search(part.data)) and len(part.data) <= _CONTINUED and not part.masks:
-            part, root = _respelled(part, root)
-        roots.append((root, Source(part.data)))
+            here, root = _respelled(here, root)
+        roots.append((root, Source(here.data)))
         seen = all(_is_text(root, start, end) for start, end in part.masks)
         if (
             root.has_error
             or not seen
-            or _faults(root, part.data)
-            or _drops(root, part.data)
-            or _strays(root, part.data)
+            or not _joins_alike(root, here)
+            or _line_starts(root, here.data)
+            or _drops(root, here.data)
+            or _strays(root, here.data)
         ):
             return Trees(tuple(roots), opaque or SYNTAX)
     return Trees(tuple(roots), opaque)
 
 
-def _respelled(part: Portion, root: Node) -> tuple[Portion, Node]:
+def _respelled(given: Joined, root: Node) -> tuple[Joined, Node]:
     """Try text that does not parse in another spelling; keep it as it is where that does not help."""
-    data = respell(part.data)
-    if data is part.data:
-        return part, root
-    other = Portion(data, plain(data))
-    again = _PARSER.parse(other.shown).root_node
-    return (part, root) if again.has_error else (other, again)
+    edits = respell(given.data)
+    if not edits:
+        return given, root
+    other = given.edited(edits)
+    again = _PARSER.parse(plain(other.data)).root_node
+    return (given, root) if again.has_error else (other, again)
 
 
-def _faults(root: Node, data: bytes) -> list[tuple[int, int, bytes]]:
-    """Find where the grammar reads lines otherwise than a shell, as edits that mend it: (start, end, replacement).
+def _mended(given: Joined) -> Joined:
+    """Write a text so that a line which begins with a backslash does not belong to the line before it."""
+    if len(given.data) > _CONTINUED or not _BACKSLASH_LINE.search(given.data):
+        return given
+    places = _line_starts(_PARSER.parse(plain(given.data)).root_node, given.data)
+    return given.edited([(at, at + 1, b"\n ") for at in places])
 
-    A continued line that joins two halves of a word parts them for the grammar; a line that begins with a backslash
-    belongs to the line before it.
+
+def _line_starts(root: Node, data: bytes) -> list[int]:
+    """Find where the grammar takes a line that begins with a backslash for a part of the line before it."""
+    if b"\n\\" not in data:
+        return []
+    return [at for one in _BACKSLASH_LINE.finditer(data) if _is_word(root, at := one.start())]
+
+
+def _joins_alike(root: Node, given: Joined) -> bool:
+    """Say whether lines were joined only outside of what a shell keeps as it is by this tree, and kept only inside."""
+    size = len(given.data)
+    return not any(0 < at < size and _keeps(root, at - 1, at + 1) for at in given.joints) and all(
+        _keeps(root, start, end) for start, end in given.kept
+    )
+
+
+def _keeps(root: Node, start: int, end: int) -> bool:
+    """Say whether a shell keeps continuations in this range.
+
+    Quotes and comments do, unless they stand in backticks or in a here-document, whose lines are joined before
+    anything in them is looked at.
     """
-    found: list[tuple[int, int, bytes]] = []
-    if b"\\\n" in data:
-        found += [
-            (*one.span(), b"") for one in _JOINT.finditer(data) if not _is_text(root, one.start(), one.start() + 1)
-        ]
-    if b"\n\\" in data:
-        places = [one.start() for one in _BACKSLASH_LINE.finditer(data)]
-        found += [(at, at + 1, b"\n ") for at in places if _is_word(root, at)]
-    return sorted(found)
+    node = root.descendant_for_byte_range(start, end)
+    is_kept = False
+    while node is not None:
+        kind = node.type
+        if kind in _RAW:
+            is_kept = kind != "ansi_c_string" or start > node.start_byte  # its dollar and its quote may be parted
+        elif kind in ("heredoc_body", "heredoc_content") and node.parent is not None:
+            begin = next((child for child in node.parent.children if child.type == "heredoc_start"), None)
+            if begin is not None:
+                return begin.text is not None and any(mark in begin.text for mark in (b"'", b'"', b"\\"))
+        elif kind == "command_substitution" and node.text is not None and node.text[:1] == b"`":
+            return False
+        node = node.parent
+    return is_kept
 
 
 def _drops(root: Node, data: bytes) -> bool:
@@ -133,41 +168,45 @@ def _drops(root: Node, data: bytes) -> bool:
 
 
 def _strays(root: Node, data: bytes) -> bool:
-    """Say whether the grammar has a here-document begin elsewhere than on the line after it was announced."""
+    """Say whether the grammar has a here-document elsewhere than a shell.
+
+    It begins on the line after it was announced and ends at its end word.
+    """
     if b"<<" not in data:
         return False
     stack, last = [root], -1
     while stack:
         node = stack.pop()
-        if node.type != "heredoc_redirect":
-            stack.extend(reversed(node.children))
-            continue
-        start = next((child for child in node.children if child.type == "heredoc_start"), None)
-        body = next((child for child in node.children if child.type in ("heredoc_body", "heredoc_end")), None)
-        if start is not None and body is not None and start.start_point[0] != last:
-            last = start.start_point[0]
-            between = data[start.end_byte : body.start_byte]
-            if between.count(b"\n") - between.count(b"\\\n") > 1:
-                return True
         stack.extend(reversed(node.children))
+        if node.type != "heredoc_redirect":
+            continue
+        parts = {child.type: child for child in reversed(node.children)}
+        start = parts.get("heredoc_start")
+        body = parts.get("heredoc_body") or parts.get("heredoc_end")
+        if start is None or body is None:
+            continue
+        if start.start_point[0] != last:
+            last = start.start_point[0]
+            if data.count(b"\n", start.end_byte, body.start_byte) > 1:
+                return True
+        end = parts.get("heredoc_end")
+        word = _QUOTES.sub(b"", data[start.start_byte : start.end_byte])
+        if end is not None and data[end.start_byte : end.end_byte].strip(b"\t\n") != word:
+            return True
     return False
 
 
-def _mended(data: bytes) -> bytes:
-    """Write a text so that the grammar reads its lines as a shell does."""
-    if not (_JOINT.search(data) or _BACKSLASH_LINE.search(data)):
-        return data
-    out, last = bytearray(), 0
-    for start, end, instead in _faults(_PARSER.parse(plain(data)).root_node, data):
-        out += data[last:start] + instead
-        last = end
-    return bytes(out + data[last:])
-
-
 def _is_word(root: Node, at: int) -> bool:
-    """Say whether the parser took the byte at `at` for a part of a word."""
+    """Say whether the parser took the byte at `at` for a part of a word, and neither quotes nor backticks keep it."""
     node = root.descendant_for_byte_range(at, at + 1)
-    return node is not None and node.type in WORD_TYPES
+    if node is None or node.type not in WORD_TYPES - _QUOTED:
+        return False
+    while (node := node.parent) is not None:
+        if node.type in _QUOTED or node.type == "expansion":
+            return False
+        if node.type == "command_substitution" and node.text is not None and node.text[:1] == b"`":
+            return False  # what stands in backticks is read again without them
+    return True
 
 
 def _is_text(root: Node, start: int, end: int) -> bool:

@@ -17,7 +17,7 @@ from fwdperm.shell.grammar import SYNTAX, parse_code
 from fwdperm.shell.place import SAME_SHELL, Place, Scope, change_directory, joined
 from fwdperm.shell.redirects import EMPTY_TAIL, NOTHING_FOUND, Found, Heredoc, Tail, read_tail
 from fwdperm.shell.source import substitutions, unseen
-from fwdperm.shell.words import read_word
+from fwdperm.shell.words import hides_code, read_word
 from fwdperm.shell.wrappers import RESERVED, RESERVED_HEADS, STDIN, passes_input_on
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ _CODE_CHARS: Final = 4 * VALUE_CHARS
 """Characters of carried code that are read in one line altogether."""
 _TOO_DEEP: Final = "it is nested too deeply"
 _UNKNOWN_PROGRAM: Final = "the program it runs is not known"
+_HIDES_CODE: Final = "a continued line in it may hide what it runs"
 _CATS: Final = frozenset({("cat",), ("cat", "-"), ("/bin/cat",), ("/usr/bin/cat",)})
 
 
@@ -141,6 +142,9 @@ class Recorder(ABC):
             return len(self.commands) - 1 if place.carrier < 0 else place.carrier
         index = len(self.commands)
         opaque, wrapped = _look_inside(words, place)
+        given = (*words, *(value for _, value in prefixes), *(one.target for one in found.redirects))
+        if not opaque and any(hides_code(word.raw) for word in given):
+            opaque = _HIDES_CODE
         stdin = ""
         if wrapped is not None and wrapped.reads_stdin:
             stdin, why = self._stdin(found, place)

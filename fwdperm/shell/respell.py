@@ -24,25 +24,25 @@ _TOKEN: Final = re.compile(
 _NEXT: Final = re.compile(rb"[ \t]*(?P<end>\n|$|\})|[ \t]*(?:fi|done|then|do|else|elif|esac)\b")
 
 
-def respell(data: bytes) -> bytes:
+def respell(data: bytes) -> list[tuple[int, int, bytes]]:
     """Rewrite what the grammar does not know.
 
     Args:
         data: Text that does not parse.
 
     Returns:
-        The text in other words; the same object when there is nothing to rewrite or where quotes hold code, so that
-        what is quoted cannot be told from what is not. Linear in the text.
+        Edits in order: (start, end, replacement). None where there is nothing to rewrite or where quotes hold code, so
+        that what is quoted cannot be told from what is not. Linear in the text.
     """
-    out = bytearray()
-    last = at = 0
+    edits: list[tuple[int, int, bytes]] = []
+    at = 0
     ends: list[bytes] = []
     while found := _TOKEN.search(data, at):
         at = found.end()
         instead: bytes | None = None
         match found.lastgroup:
             case "maze":
-                return data
+                return []
             case "end":
                 ends.append(found["end"])
             case "line":
@@ -57,9 +57,8 @@ def respell(data: bytes) -> bytes:
             case "part" if ends:
                 instead = _joined(data, at)
         if instead is not None:
-            out += data[last : found.start()] + instead
-            last = found.end()
-    return bytes(out + data[last:]) if last else data
+            edits.append((*found.span(), instead))
+    return edits
 
 
 def _joined(data: bytes, at: int) -> bytes | None:

@@ -20,7 +20,7 @@ MARKS: Final = 1000
 _ASCII: Final = bytes([*range(0x80), *(b"." * 0x80)])
 """Shows the parser a dot for every byte beyond ASCII: to a shell they are all plain word characters, and the grammar's
 scanner reads outside of its tables for some of them (a brace before a character beyond U+FFFF ends the process)."""
-_NO_BLANK: Final = re.compile(rb"[\f\v]|\r(?!\n)")
+_NO_BLANK: Final = re.compile(rb"[\f\v]|\r(?!\n)|(?<=\\)\r")
 """Blanks to the grammar that are none to a shell."""
 _MARK: Final = re.compile(rb"[^A-Za-z0-9_./,:=@%+ \t\n\x80-\xff-]")
 _TOKEN: Final = re.compile(
@@ -41,11 +41,13 @@ class Portion:
         data: What the commands are cut from.
         shown: What the parser is given: the same length, with quoted insides masked.
         masks: Byte ranges that were masked.
+        start: Where in the whole text it begins.
     """
 
     data: bytes
     shown: bytes
     masks: tuple[tuple[int, int], ...] = field(default=())
+    start: int = 0
 
 
 def portions(data: bytes) -> list[Portion] | None:
@@ -136,4 +138,4 @@ def _part(data: bytes, shown: bytes, masks: tuple[tuple[int, int], ...], start: 
     while end > start and shown[end - 1 : end] in (b"&", b"|") and shown[end - 2 : end - 1] in (b"&", b"|"):
         end -= 2
     kept = tuple((low - start, high - start) for low, high in masks if start <= low and high <= end)
-    return Portion(data[start:end], shown[start:end], kept)
+    return Portion(data[start:end], shown[start:end], kept, start)

@@ -22,7 +22,7 @@ from fwdperm.shell.place import NO_SOURCE, Pipe, Place, Scope
 from fwdperm.shell.recording import Recorder
 from fwdperm.shell.redirects import EMPTY_TAIL, Tail
 from fwdperm.shell.source import WORD_TYPES, Source, needs_descent
-from fwdperm.shell.words import embedded_code, read_word, split_words, unescape_backticks
+from fwdperm.shell.words import bare_text, embedded_code, read_word, split_words, unescape_backticks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 _LOOP_WORDS: Final = 16
 """Words of one `for` that are remembered."""
 _BLANK: Final = re.compile(r"[ \t\n]")
+_ENDS_EARLY: Final = re.compile(r"\n|[ \t]#")
+_AFTER_BRACE: Final = frozenset(" \t\n(<>;&|")
+"""What may stand behind the brace that opens a group; otherwise it is a part of a word."""
+_OLD_STYLE: Final = re.compile(r"`(?:[^`\\]|\\.)*+`", re.DOTALL)
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[.*\])?", re.DOTALL)
 _LEAVES: Final = frozenset({"comment", "raw_string", "ansi_c_string", "string_content", "heredoc_start", "heredoc_end"})
 
@@ -180,6 +184,10 @@ class _Walker(Recorder):
     def group(self, node: Node, place: Place) -> None:
         if place.tail is not EMPTY_TAIL:
             place = self._settle_tail(place)
+        if place.source.cut(node.start_byte, node.start_byte + 1) == "{" and (
+            place.source.cut(node.start_byte + 1, node.start_byte + 2) not in _AFTER_BRACE
+        ):
+            self.opaque = self.opaque or SYNTAX
         inner = self.deeper(place, stands=place.stands)
         if inner is not None:
             self.inside(node, inner)
@@ -192,6 +200,10 @@ class _Walker(Recorder):
             scope=Scope(place.scope.cwd), tail=EMPTY_TAIL, wrapped_by="", mark="", appended=False, consented=False
         )
         text = place.source.cut(node.start_byte, node.end_byte)
+        if text.startswith(("`", "$`")) and not _OLD_STYLE.fullmatch(text.removeprefix("$")):
+            self.opaque = self.opaque or SYNTAX  # the grammar takes two that touch for one in the other
+            self.embedded(embedded_code(text), inner)
+            return
         if text.startswith("`") and "\\" in text:
             self.code(Carried(code=unescape_backticks(text[1:-1])), inner)
         elif text.startswith("$`"):
@@ -274,9 +286,13 @@ class _Walker(Recorder):
         """Take `[ ... ]` for the command it is; `[[ ... ]]` runs only what is substituted in it."""
         text = place.source.cut(node.start_byte, node.end_byte)
         if text.startswith("[["):
+            if text[2:3] not in ("", " ", "\t", "\n"):
+                self.opaque = self.opaque or SYNTAX  # a word that only begins so: what follows is run
             self.embedded(tested_code(text), place)
             self.inside(node, place)
             return
+        if ("\n" in text or "#" in text) and _ENDS_EARLY.search(bare_text(text)):
+            self.opaque = self.opaque or SYNTAX  # the command ends there: what follows is another
         index = self.record(tuple(split_words(text)), (), place, raw=text, tail=place.tail)
         if needs_descent(text):
             self.inside(node, place._replace(carrier=index, tail=EMPTY_TAIL))

@@ -25,6 +25,8 @@ _ANSI_LETTERS: Final = {
     "\\": "\\", "'": "'", '"': '"', "?": "?",
 }  # fmt: skip
 _NAME_AFTER_DOLLAR: Final = re.compile(r"[A-Za-z0-9_@*#?$!-]")
+_HIDDEN: Final = re.compile(r"(?:\\\n)+[({`'\"\w@*#?$!-]")
+"""What makes an expansion of a lone `$` or `<` before it, once lines are joined."""
 _VARIABLE: Final = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
 _UNICODE_END: Final = 0x110000
 
@@ -180,6 +182,7 @@ class _Reader:
     known: bool = True
     quoted: bool = False
     glob: bool = False
+    hides: bool = False
     out: list[str] = None  # type: ignore[assignment]
 
     def run(self) -> None:
@@ -239,6 +242,8 @@ class _Reader:
         else:
             self.out.append(self.raw[self.at])
             self.at += 1
+            if _HIDDEN.match(self.raw, self.at):
+                self.known, self.hides = False, True
 
     def _dollar(self) -> None:
         raw, at = self.raw, self.at
@@ -256,6 +261,8 @@ class _Reader:
         end = _expansion_end(self.raw, self.at)
         if end > self.at + 1 or self.raw[self.at] == "`":
             self.known = False
+        elif _HIDDEN.match(self.raw, end):
+            self.known, self.hides = False, True
         self.out.append(self.raw[self.at : end])
         self.at = end
 
@@ -305,15 +312,32 @@ def _ansi_char(found: re.Match[str]) -> str:
     return _ANSI_LETTERS.get(letter, f"\\{letter}")
 
 
+def hides_code(raw: str) -> bool:
+    """Say whether a word shows a substitution only once its continued lines are joined.
+
+    Lines are joined before words are cut, so none should: what was missed there must not pass for plain text.
+    """
+    if "\\\n" not in raw:
+        return False
+    reader = _Reader(raw)
+    reader.run()
+    return reader.hides
+
+
 def _has_bare_brace(raw: str) -> bool:
     """Say whether a brace expansion may stand outside of quotes."""
+    return bool(_BRACES.search(bare_text(raw)))
+
+
+def bare_text(raw: str) -> str:
+    """Give a text with an underscore in place of each quoted character or run and each expansion."""
     bare: list[str] = []
     at = 0
     while at < len(raw):
         end = _past_one(raw, at)
         bare.append(raw[at] if end == at + 1 else "_")
         at = end
-    return bool(_BRACES.search("".join(bare)))
+    return "".join(bare)
 
 
 def _past_one(text: str, at: int) -> int:
