@@ -178,6 +178,8 @@ def _check_words(program: Program, use: Use, words: Sequence[Word], ground: Grou
         at += 1
         option = use.options.get(text)
         if option is not None and not option.is_accepted:
+            if not use.unknown_is_text:
+                raise NotRoutine(f"flag `{text}` of `{program.name}` is not one of a routine use")
             option = None
         if use.unknown_is_text or len(text) < 2 or text[0] != "-":  # noqa: PLR2004 - `-` alone is standard input
             if option is not None:

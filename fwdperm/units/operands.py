@@ -64,7 +64,7 @@ def path_operands(command: Command) -> list[Operand]:
     program = lookup(command.program) or _UNKNOWN
     reading = read_use(program, [word.text for word in takewhile(lambda word: word.known, command.words)])
     files = reading.use.files if reading.use.files is not Files.UNKNOWN else program.use.files
-    if files is Files.NONE or not command.words or ("shell" in program.families and _runs_code(command)):
+    if not command.words or ("shell" in program.families and _runs_code(command)):
         return []
     found = list(_candidates(command, reading, files))
     if _searches(program):
@@ -140,7 +140,7 @@ def _candidates(command: Command, reading: Reading, files: Files) -> Iterator[Op
             found = _in_value(reading.option_at(text, at - 1), value)
             at += found is not None
             yield from found if found is not None else _in_option(word, takes_files=takes_files)
-        elif at <= reading.at:
+        elif at <= reading.at or files is Files.NONE:
             continue  # a subcommand: every option before it is known, and so is its value
         elif has_code:
             has_code = text == "" and first is First.SED  # the value of `-i` on systems where it takes one
