@@ -156,7 +156,7 @@ def _in_value(option: Option | None, value: Word | None) -> list[Operand] | None
         return [Operand(value, value.text)]
     if option.takes in _NO_PATHS:
         return []
-    return None  # what may be a path or not is looked at as any word is
+    return list(_in_word(value, takes_files=False))
 
 
 def _is_code_given(words: Sequence[Word], reading: Reading) -> bool:
