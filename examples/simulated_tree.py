@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from fwdperm.testing import ScriptedHuman, Simulation
-from fwdperm.wire.prompt import Prompt, Reply, ReplyKind
+from fwdperm.wire import Prompt, Reply, ReplyKind
 
 RULES = """
 [rules.bash]

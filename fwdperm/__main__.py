@@ -16,11 +16,11 @@ def main() -> int:
     arguments = sys.argv[1:]
     match arguments[:1]:
         case ["ask"]:
-            from fwdperm.ask_command import main as ask  # noqa: PLC0415 - each command loads only what it needs
+            from fwdperm.client import run_ask as ask  # noqa: PLC0415 - each command loads only what it needs
 
             return ask(arguments[1:])
         case ["hook"] if arguments[1:2] not in (["--help"], ["-h"]):
-            from fwdperm.agents.hook import main as hook  # noqa: PLC0415 - as above
+            from fwdperm.agents import run_hook as hook  # noqa: PLC0415 - as above
 
             return hook(arguments[1:])
         case _:

@@ -1,6 +1,6 @@
 """One family of errors, named by whose fault they are.
 
-Lives here: every exception that crosses a room's door. Never here: wording for a
+Lives here: every exception that leaves a room. Never here: wording for a
 terminal (the command line prints `str(error)`), or anything that decides.
 
 Messages are one lower-case line: what is wrong, where, and after a semicolon what to do.

@@ -1,7 +1,7 @@
 """Every limit of the house, with its unit and its reason.
 
 Lives here: numbers that more than one room, or an operator, may want to see.
-Never here: anything read from the environment or a file (that is `places.py` and `rules/`).
+Never here: anything read from the environment or a file (that is `sessions/locations.py` and `rules/`).
 Standard library only: the per-call client reads it.
 """
 

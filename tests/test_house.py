@@ -1,52 +1,58 @@
-"""The rooms and which way imports may point. A new room, or a new direction, is a decision: see docs/decisions/."""
+"""The rooms, their doors, and which way imports may point. A new room or direction is a decision: docs/decisions/."""
 
 from __future__ import annotations
 
 import ast
+import io
+import re
+import subprocess
+import sys
+import tokenize
+from collections import defaultdict
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 import fwdperm
 
 HOUSE = Path(fwdperm.__file__).parent
+TOP = HOUSE.parent
 
-UP = [
-    {"errors", "settings"},
-    {"wire", "redaction"},
+FRONT_TO_BACK = [
+    {"_doors", "errors", "settings", "redaction", "clock"},
+    {"wire"},
     {"programs"},
     {"rules"},
     {"shell"},
     {"units"},
     {"guard"},
     {"judge"},
-    {"standing"},
-    {"weigh"},
-    {"decide"},
-    {"memory"},
-    {"explain"},
-    {"journal", "places", "recorded"},
+    {"decision"},
+    {"journal"},
+    {"session_rules"},
     {"inbox"},
-    {"seat"},
-    {"facts", "answer", "exchange", "client", "launch", "pending_notes"},
-    {"agents", "ask_command"},
-    {"serve", "evaluation"},
+    {"sessions"},
+    {"seat", "client"},
+    {"agents", "policy"},
+    {"serve", "evals"},
     {"testing"},
     {"cli"},
 ]
-"""Every room may import from rooms above it, and from its own line."""
+"""Every room may import from rooms further to the front, and from its own line.
+
+`session_rules` stands behind `journal` because it folds the journal's entries; `seat` and `client` behind `sessions`
+because they ask it where things are.
+"""
 
 PURE = {
-    "programs.program", "programs.lookup", "programs.families", "programs.variables", "programs.compiled",
-    "decide", "weigh", "standing", "explain", "errors", "settings", "memory", "shell", "units", "guard",
-    "wire", "redaction",
-    "rules.wildcard", "rules.index", "rules.rule", "rules.unit", "rules.ruleset", "rules.chain", "rules.settled",
-    "rules.layer", "rules.mode", "rules.surface", "rules.lint", "rules.shadow", "judge.verdict", "judge.answer",
+    "programs", "decision", "session_rules", "shell", "units", "guard", "wire", "errors", "settings", "redaction", "_doors",
+    "rules.wildcard", "rules.index", "rules.rule", "rules.unit", "rules.ruleset", "rules.chain",
+    "rules.layer", "rules.mode", "rules.surface", "rules.lint", "rules.shadow", "judge.verdict", "judge.model_answer",
     "judge.brief", "judge.instructions", "judge.limits", "judge.setup", "judge.failures", "seat.queue",
-    "seat.render", "seat.line", "seat.editor", "seat.names", "seat.unattended", "journal.record", "journal.filters",
-    "serve.sessions",
-    "serve.deadline", "serve.question", "serve.judge_config", "serve.briefing",
-    "evaluation.cases", "evaluation.world", "evaluation.score",
+    "seat.render", "seat.typed_line", "seat.editor", "seat.names", "seat.unattended", "journal.record",
+    "journal.filters", "journal.sanitize", "sessions.session_tree", "policy.judge_config", "policy.briefing",
+    "serve.deadline", "serve.prompting", "serve.fair_queue", "evals.cases", "evals.world", "evals.score",
 }  # fmt: skip
 """Rooms and modules that read no clock, disk, network or environment, and do not log."""
 
@@ -55,88 +61,358 @@ IMPURE = {
     "shutil", "pathlib", "random", "secrets", "uuid", "anthropic", "watchdog", "httpx", "signal", "fcntl",
 }  # fmt: skip
 
+PAST_A_DOOR: set[tuple[str, str]] = set()
+"""(module, what it imports of another room past that room's door). Only ever shorter."""
+
+FOR_USERS = {"testing"}
+"""Rooms whose door is also for programs of others, so that its names need no reader in here."""
+
+SAME_NAME = {
+    "claude": "the agent, in its hooks and in its settings",
+    "opencode": "as above",
+    "heartbeat": "the file's form, and who writes it",
+    "operands": "which words are paths, and what touching them is worth",
+    "tools": "one day the book of programs",
+}
+"""Names that two modules share because both speak of the same thing."""
+
+
+# -- reading the house -----------------------------------------------------------------------------------------
+
 
 def modules() -> list[Path]:
     return sorted(HOUSE.rglob("*.py"))
 
 
+def name_of(path: Path) -> str:
+    """Give a module's dotted name below the package; a room's own for its `__init__`."""
+    return ".".join(path.relative_to(HOUSE).with_suffix("").parts).removesuffix(".__init__")
+
+
 def room_of(path: Path) -> str:
-    first = path.relative_to(HOUSE).parts[0]
-    return first.removesuffix(".py")
+    return path.relative_to(HOUSE).parts[0].removesuffix(".py")
+
+
+def rooms() -> list[str]:
+    return sorted(path.parent.name for path in HOUSE.glob("*/__init__.py"))
 
 
 def line_of(room: str) -> int:
-    return next(number for number, rooms in enumerate(UP) if room in rooms)
+    return next(number for number, line in enumerate(FRONT_TO_BACK) if room in line)
 
 
-def imports(path: Path) -> list[tuple[str, bool]]:
-    """Give every imported module, and whether it is imported for the type checker only."""
-    found = []
+EVERY = modules()
+NAMES = {name_of(path) for path in EVERY}
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in EVERY}
+each_module = pytest.mark.parametrize("path", EVERY, ids=lambda path: str(path.relative_to(HOUSE)))
+
+
+class Import(NamedTuple):
+    """One imported name; `name` is empty for `import module`."""
+
+    module: str
+    name: str
+    types_only: bool
+
+
+def imports(path: Path) -> list[Import]:
+    """Give everything a module imports, wherever it stands in it."""
+    found: list[Import] = []
 
     def walk(node: ast.AST, *, types_only: bool) -> None:
         for child in ast.iter_child_nodes(node):
-            only = types_only
             if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
-                only = True
+                for inner in child.body:
+                    walk(ast.Module([inner], []), types_only=True)
+                for inner in child.orelse:
+                    walk(ast.Module([inner], []), types_only=types_only)
+                continue
             if isinstance(child, ast.Import):
-                found.extend((name.name, only) for name in child.names)
+                found.extend(Import(name.name, "", types_only) for name in child.names)
             elif isinstance(child, ast.ImportFrom) and child.module:
-                if child.module == "fwdperm":
-                    found.extend((f"fwdperm.{name.name}", only) for name in child.names)
-                found.append((child.module, only))
-            walk(child, types_only=only)
+                found.extend(Import(child.module, name.name, types_only) for name in child.names)
+            walk(child, types_only=types_only)
 
-    walk(ast.parse(path.read_text(encoding="utf-8")), types_only=False)
+    walk(TREES[path], types_only=False)
     return found
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(HOUSE)))
-def test_imports_point_up(path: Path) -> None:
-    """A module imports from its own line of the house or from above."""
+def target_of(one: Import) -> str:
+    """Give the module below the package that an import leads to; empty for one of somebody else's."""
+    if one.module == "fwdperm":
+        return one.name if one.name in NAMES else ""
+    if not one.module.startswith("fwdperm."):
+        return ""
+    inner = one.module.removeprefix("fwdperm.")
+    return f"{inner}.{one.name}" if f"{inner}.{one.name}" in NAMES else inner
+
+
+class Door(NamedTuple):
+    """A room's door as it is written: for the type checker, for the running program, and as a list."""
+
+    checked: dict[str, str]
+    loaded: dict[str, str]
+    listed: list[str]
+
+
+def door_of(room: str) -> Door:
+    path = HOUSE / room / "__init__.py"
+    checked, loaded, listed = {}, {}, []
+    for node in TREES[path].body:
+        if isinstance(node, ast.If):
+            for one in node.body:
+                if isinstance(one, ast.ImportFrom) and one.module:
+                    checked |= {name.name: one.module.removeprefix(f"fwdperm.{room}.") for name in one.names}
+            for one in ast.walk(ast.Module(node.orelse, [])):
+                if isinstance(one, ast.Dict):
+                    written = ast.literal_eval(one)
+                    loaded |= {name: module for module, names in written.items() for name in names}
+        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            listed = list(ast.literal_eval(node.value))
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
+            checked[node.name] = loaded[node.name] = room
+            listed.append(node.name)
+    return Door(checked, loaded, listed)
+
+
+# -- directions ------------------------------------------------------------------------------------------------
+
+
+@each_module
+def test_imports_point_to_the_front(path: Path) -> None:
+    """A module imports from its own line of the table or from lines before it, for the type checker too."""
     room = room_of(path)
     if room in ("__init__", "__main__"):
         return
-    below = []
-    for module, types_only in imports(path):
-        parts = module.split(".")
-        if types_only or parts[0] != "fwdperm" or len(parts) == 1:
-            continue
-        other = parts[1]
-        if other.startswith("__") or other == room:
-            continue
-        if line_of(other) > line_of(room):
-            below.append(module)
-    assert below == []
+    others = {(one.module, target_of(one).split(".")[0]) for one in imports(path)}
+    assert [module for module, other in others if other not in ("", room) and line_of(other) > line_of(room)] == []
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(HOUSE)))
+@each_module
 def test_pure_modules_stay_pure(path: Path) -> None:
     """The core reads no clock, disk, network or environment, and does not log."""
-    name = ".".join(path.relative_to(HOUSE).with_suffix("").parts)
-    if room_of(path) not in PURE and name not in PURE:
+    if room_of(path) not in PURE and name_of(path) not in PURE:
         return
-    assert [module for module, only in imports(path) if not only and module.split(".")[0] in IMPURE] == []
+    assert [one.module for one in imports(path) if not one.types_only and one.module.split(".")[0] in IMPURE] == []
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(HOUSE)))
+def test_every_room_is_in_the_table_and_every_name_of_the_tables_exists() -> None:
+    """A room that is not in the table is nowhere; a name that moved away guards nothing."""
+    there = {room_of(path) for path in EVERY} - {"__init__", "__main__"}
+    assert there == set().union(*FRONT_TO_BACK)
+    assert {name for name in PURE if name not in NAMES} == set()
+
+
+def test_rooms_import_each_other_in_no_circle() -> None:
+    """Two rooms on one line of the table do not lean on each other, at run time."""
+    arrows = defaultdict(set)
+    for path in EVERY:
+        for one in imports(path):
+            other = target_of(one).split(".")[0]
+            if not one.types_only and other and other != room_of(path):
+                arrows[room_of(path)].add(other)
+    assert [
+        (one, other) for one in list(arrows) for other in arrows[one] if one < other and one in arrows.get(other, ())
+    ] == []
+
+
+def test_the_model_sdk_is_imported_in_one_room() -> None:
+    """Importing the model SDK costs a second and 70 MB: nobody pays before a judge is needed."""
+    users = {
+        room_of(path)
+        for path in EVERY
+        if any(one.module.split(".")[0] == "anthropic" for one in imports(path) if not one.types_only)
+    }
+    assert users <= {"judge"}
+
+
+def test_the_asking_side_is_standard_library_only() -> None:
+    """What an agent starts once for every question finds no package outside the standard library, and needs none."""
+    code = (
+        f"import sys; sys.path.insert(0, {str(TOP)!r}); import fwdperm; fwdperm.ask;"
+        " import fwdperm.client.ask_command, fwdperm.client.pending_notes, fwdperm.agents.hook"
+    )
+    subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True)
+
+
+# -- doors -----------------------------------------------------------------------------------------------------
+
+
+@each_module
+def test_a_room_is_entered_by_its_door(path: Path) -> None:
+    """What one room takes from another it takes from that room's `__init__`."""
+    if room_of(path) == path.stem == "__init__":
+        return
+    past = {
+        (name_of(path), target_of(one))
+        for one in imports(path)
+        if "." in target_of(one) and target_of(one).split(".")[0] != room_of(path)
+    }
+    assert past - PAST_A_DOOR == set()
+
+
+def test_no_exception_is_left_that_nobody_needs() -> None:
+    """The list of imports past a door only ever gets shorter."""
+    made = {(name_of(path), target_of(one)) for path in EVERY for one in imports(path)}
+    assert PAST_A_DOOR - made == set()
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_a_door_says_the_same_to_the_type_checker_and_to_the_program(room: str) -> None:
+    """The names under TYPE_CHECKING, those that load, and `__all__` are the same, from the same modules."""
+    door = door_of(room)
+    assert door.checked == door.loaded
+    assert sorted(door.listed) == sorted(door.loaded)
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_a_door_has_no_name_that_a_module_of_the_room_has(room: str) -> None:
+    """Importing the module would put the module in the name's place."""
+    inside = {path.stem for path in (HOUSE / room).iterdir()}
+    assert set(door_of(room).loaded) & inside == set()
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_every_name_in_a_door_can_be_had_and_has_a_reader_outside(room: str) -> None:
+    """A door gives nothing away that nobody asks for."""
+    package = __import__(f"fwdperm.{room}", fromlist=["x"])
+    names = set(door_of(room).loaded)
+    assert {name for name in names if not hasattr(package, name)} == set()
+    read = {one.name for path in EVERY if room_of(path) != room for one in imports(path) if one.module.endswith(room)}
+    if room not in FOR_USERS:
+        assert names - read == set()
+
+
+def test_opening_every_door_loads_nothing() -> None:
+    """A command pays for the modules it uses, not for those that stand beside them."""
+    code = (
+        f"import sys; sys.path.insert(0, {str(TOP)!r})\n"
+        f"for room in {[room for room in rooms() if room != 'cli']!r}: __import__('fwdperm.' + room)\n"
+        "print(*sorted(name for name in sys.modules if name.startswith('fwdperm')))"
+    )
+    run = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
+    opened = {f"fwdperm.{room}" for room in rooms() if room != "cli"}
+    assert set(run.stdout.split()) == opened | {"fwdperm", "fwdperm._doors"}
+
+
+def test_a_name_in_no_door_is_an_attribute_error() -> None:
+    """As Python has it: `hasattr` says no, and `from fwdperm import nope` is an ImportError."""
+    assert not hasattr(fwdperm, "nope")
+    with pytest.raises(ImportError):
+        exec("from fwdperm.wire import nope")  # noqa: S102 - the statement itself is what is looked at
+    assert {"Answer", "ask", "ask_async"} <= set(dir(fwdperm))
+
+
+# -- names -----------------------------------------------------------------------------------------------------
+
+
+@each_module
 def test_every_module_opens_with_its_charter(path: Path) -> None:
     """Every module opens by saying what it is; rooms also say what lives in them and what never does."""
-    doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    doc = ast.get_docstring(TREES[path])
     assert doc
     assert path.name == "__init__.py" or "ives here" in doc or "Lives here" in doc
 
 
-def test_every_room_is_on_the_list() -> None:
-    """A room that is not in the table is nowhere."""
-    rooms = {room_of(path) for path in modules()} - {"__init__", "__main__"}
-    assert rooms - set().union(*UP) == set()
+def test_no_public_class_name_stands_for_two_things() -> None:
+    """One name, one thing, over the whole house: classes, protocols and named unions."""
+    found = defaultdict(list)
+    for path, tree in TREES.items():
+        for node in tree.body:
+            within = node.body if isinstance(node, ast.If) else [node]
+            for one in within:
+                if isinstance(one, ast.ClassDef) and not one.name.startswith("_"):
+                    found[one.name].append(name_of(path))
+                elif isinstance(one, ast.AnnAssign) and "TypeAlias" in ast.unparse(one.annotation):
+                    found[ast.unparse(one.target)].append(name_of(path))
+    assert {name: places for name, places in found.items() if len(places) > 1} == {}
 
 
-def test_the_model_sdk_is_imported_in_one_function_of_one_room() -> None:
-    """Importing the model SDK costs a second and 70 MB: nobody pays before a judge is needed."""
-    users = {
-        str(path.relative_to(HOUSE))
-        for path in modules()
-        if any(m.split(".")[0] == "anthropic" for m, only in imports(path) if not only)
-    }
-    assert {user.split("/")[0] for user in users} <= {"judge"}
+def test_no_two_modules_share_a_name_for_different_things() -> None:
+    """`line.py` is one file, so that a page or an error that names it names one."""
+    found = defaultdict(list)
+    for path in EVERY:
+        if path.stem != "__init__":
+            found[path.stem].append(name_of(path))
+    assert {name for name, places in found.items() if len(places) > 1} <= set(SAME_NAME)
+
+
+# -- what words point to ---------------------------------------------------------------------------------------
+
+SAMPLES = {
+    "app.py", "conftest.py", "a.py", "b.py", "main.py", "setup.py", "x.py", "conf.py", "manage.py",
+}  # fmt: skip
+"""File names that stand in examples, and are nobody's here."""
+
+
+def repository() -> set[str]:
+    kept = {path for folder in ("fwdperm", "tests", "docs", "examples") for path in (TOP / folder).rglob("*")}
+    names = {str(path.relative_to(TOP)) for path in kept if "__pycache__" not in path.parts}
+    return names | {path.name for path in TOP.iterdir()}
+
+
+THERE = repository()
+TAILS = {name.removeprefix("fwdperm/") for name in THERE} | {name.rpartition("/")[2] for name in THERE} | THERE
+
+
+def words_of(path: Path) -> str:
+    """Give a Python file's comments and docstrings."""
+    text = path.read_text(encoding="utf-8")
+    found = [
+        token.string for token in tokenize.generate_tokens(io.StringIO(text).readline) if token.type == tokenize.COMMENT
+    ]
+    found += [
+        node.value.value
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    ]
+    return "\n".join(found)
+
+
+def unknown_files(text: str, *, sure: bool) -> set[str]:
+    """Give the names of files in a text that are no file of this repository.
+
+    Args:
+        text: Words.
+        sure: Take every `name.py`; otherwise only those with a folder of ours before them.
+    """
+    pages = set(re.findall(r"(?<![\w/.-])docs/[\w./-]+\w", text))
+    named = set(re.findall(r"(?<![\w/.*-])(?:\w+/)*\w+\.py\b", text))
+    ours = {name for name in named if sure or name.split("/")[0] in {*rooms(), "fwdperm", "tests"}}
+    found = {name for name in pages if name not in THERE and name.split("#")[0] not in THERE}
+    return found | {name for name in ours if name not in TAILS and name not in SAMPLES}
+
+
+def unknown_modules(text: str) -> set[str]:
+    """Give dotted names below the package that lead to no module and no name in one."""
+    found = set()
+    for name in re.findall(r"(?<![\w./])fwdperm((?:\.[A-Za-z_]\w*)+)(?![\w/-])", text):
+        parts = name[1:].split(".")
+        longest = next((at for at in range(len(parts), 0, -1) if ".".join(parts[:at]) in NAMES), 0)
+        if longest == 0 and (len(parts) > 1 or parts[0] not in {*rooms(), *fwdperm.__all__, "toml", "json", "sh"}):
+            found.add(f"fwdperm{name}")
+    return found
+
+
+@each_module
+def test_every_file_named_in_a_docstring_or_comment_exists(path: Path) -> None:
+    """A name that leads nowhere sends the next reader looking for what is gone."""
+    words = words_of(path)
+    assert unknown_files(words, sure=True) == set()
+    assert unknown_modules(words) == set()
+
+
+@pytest.mark.parametrize("page", sorted([*(TOP / "docs").rglob("*.md"), TOP / "README.md"]), ids=lambda page: page.name)
+def test_every_file_named_on_a_page_exists(page: Path) -> None:
+    """As above, for pages; the changelog tells of what was."""
+    if page.name == "changelog.md":
+        return
+    text = page.read_text(encoding="utf-8")
+    assert unknown_files(text, sure="decisions" in page.parts) == set()
+    assert unknown_modules(text) == set()
+
+
+@pytest.mark.parametrize("path", sorted((TOP / "tests").rglob("*.py")), ids=lambda path: path.name)
+def test_every_file_named_in_a_tests_words_exists(path: Path) -> None:
+    """As above, for tests."""
+    assert unknown_files(words_of(path), sure=False) == set()

@@ -8,7 +8,7 @@ Never here: asking, files. Standard library only.
 
 from __future__ import annotations
 
-from fwdperm.agents.event import BadEvent, Event, needed_object, needed_text, text_of
+from fwdperm.agents.event import AgentEvent, BadEvent, needed_object, needed_text, text_of
 from fwdperm.agents.summary import digest_of_input
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ NOTES: Final = frozenset({"PostToolUse"})
 """Events in which a note on an approval is handed over."""
 
 
-def read(event: str, raw: Mapping[str, Any]) -> Event:
+def read(event: str, raw: Mapping[str, Any]) -> AgentEvent:
     """Read an event.
 
     Args:
@@ -37,7 +37,7 @@ def read(event: str, raw: Mapping[str, Any]) -> Event:
     if said and said != event:
         raise BadEvent(f"the event says it is `{said[:40]}`, the command line `{event[:40]}`")
     tool, tool_input = needed_text(raw, "tool_name"), needed_object(raw, "tool_input")
-    return Event(
+    return AgentEvent(
         session=needed_text(raw, "session_id"),
         agent_id=text_of(raw, "agent_id"),
         agent=text_of(raw, "agent_type"),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, Final
 
-    from fwdperm.agents.event import Event
+    from fwdperm.agents.event import AgentEvent
 
 __all__ = ["ASKS", "NAME", "NOTES", "allowed", "carries_note", "denied", "noted", "read"]
 
@@ -23,7 +23,7 @@ ASKS: Final = frozenset({"PermissionRequest"})
 NOTES: Final = frozenset({"PreToolUse", "PostToolUse"})
 
 
-def read(event: str, raw: Mapping[str, Any]) -> Event:
+def read(event: str, raw: Mapping[str, Any]) -> AgentEvent:
     """Read an event; see `claude.read`. Only the asking event tells the model's justification, as a description."""
     found = claude.read(event, raw)
     lasting = {name: value for name, value in found.tool_input.items() if name != "description"}

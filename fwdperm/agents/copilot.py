@@ -8,9 +8,9 @@ An unanswered `permissionRequest` is refused when nobody is at the terminal; a l
 
 from __future__ import annotations
 
-from fwdperm.agents.event import BadEvent, Event, needed_text, text_of
+from fwdperm.agents.event import AgentEvent, BadEvent, needed_text, text_of
 from fwdperm.agents.summary import digest_of_input
-from fwdperm.wire.json_text import JsonError, read_json
+from fwdperm.wire import JsonError, read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ ASKS: Final = frozenset({"permissionRequest", "preToolUse"})
 NOTES: Final = frozenset({"postToolUse"})
 
 
-def read(event: str, raw: Mapping[str, Any]) -> Event:
+def read(event: str, raw: Mapping[str, Any]) -> AgentEvent:
     """Read an event.
 
     Args:
@@ -39,7 +39,7 @@ def read(event: str, raw: Mapping[str, Any]) -> Event:
     session, agent_id = needed_text(raw, "sessionId"), text_of(raw, "agentId")
     if agent_id and session == agent_id:  # all events but the asking one call a subagent's id its session
         session = text_of(raw, "parentAgentId") or session
-    return Event(
+    return AgentEvent(
         session=session,
         agent_id=agent_id,
         agent=text_of(raw, "agentType") or text_of(raw, "agentName"),

@@ -1,6 +1,6 @@
 """What an agent's event says, once it is read: the values between a dialect and the hook process.
 
-Lives here: `Access`, `Event`, `BadEvent`. Pure. Never here: an agent's own field names. Standard library only.
+Lives here: `Access`, `AgentEvent`, `BadEvent`. Pure. Never here: an agent's own field names. Standard library only.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Access:
         return f"Access({self.surface!r}, {self.values!r})"
 
 
-class Event:
+class AgentEvent:
     """One event of an agent.
 
     Attributes:

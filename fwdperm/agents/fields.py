@@ -2,7 +2,7 @@
 
 Lives here: the one table of the names of fields that carry a path, a directory, a glob, a command, a patch or an
 address, and of those that carry nothing a rule could be about; `Call`, which reads one call by it. Pure. Never here:
-what a tool accesses (`tools.py`). Standard library only.
+what a tool accesses (`tool_calls.py`). Standard library only.
 
 Fails closed: a field that is not in the table is not known, for a newer agent may have put a path into it. That, fields
 that disagree and fields that cannot be read are doubts, and with a doubt a person must look.

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, Final
 
-    from fwdperm.agents.event import Event
+    from fwdperm.agents.event import AgentEvent
 
 NAME: Final = "gemini"
 ASKS: Final = frozenset({"BeforeTool"})
 NOTES: Final = frozenset({"AfterTool"})
 
 
-def read(event: str, raw: Mapping[str, Any]) -> Event:
+def read(event: str, raw: Mapping[str, Any]) -> AgentEvent:
     """Read an event; see `claude.read`."""
     return claude.read(event, raw)
 

@@ -1,7 +1,7 @@
 """`fwdperm hook AGENT EVENT`: the process an agent starts for every question and after every tool call.
 
 Lives here: reading the event, asking, printing the decision in the agent's own shape. Never here: an agent's fields
-(the dialects), what a tool accesses (`tools.py`), whether it may. Standard library only, and little of it.
+(the dialects), what a tool accesses (`tool_calls.py`), whether it may. Standard library only, and little of it.
 
 Fails closed: whatever goes wrong, a denial is printed and the exit code is 0, for most agents run the tool when their
 hook crashes or is late. It says which request it was and never repeats an exception's text.
@@ -14,10 +14,11 @@ import os
 import sys
 import time
 
-from fwdperm import places, settings
+from fwdperm import settings
 from fwdperm.agents.event import BadEvent
 from fwdperm.errors import ChildError, EnvironmentFailure
-from fwdperm.wire.json_text import JsonError, read_json, write_json
+from fwdperm.sessions import TOKEN_VARIABLE, find_root
+from fwdperm.wire import JsonError, read_json, write_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any, Final, NoReturn
 
-    from fwdperm.agents.event import Event
-    from fwdperm.agents.lineage import Place
+    from fwdperm.agents.event import AgentEvent
+    from fwdperm.agents.lineage import TreePosition
 
 WAIT_S: Final = settings.WAIT_S
 """Seconds a question waits. Below `LAST_S`."""
@@ -56,7 +57,7 @@ class _StopError(BaseException):
     """The process is told to end, or its time is over."""
 
 
-def main(arguments: Sequence[str]) -> int:
+def run_hook(arguments: Sequence[str]) -> int:
     """Answer one event.
 
     Args:
@@ -153,7 +154,7 @@ class _Hook:
     # -- asking ------------------------------------------------------------------------------------------------
 
     def _decide(self) -> dict[str, Any]:
-        from fwdperm.agents.tools import accesses  # noqa: PLC0415 - a note needs neither this nor the client
+        from fwdperm.agents.tool_calls import accesses  # noqa: PLC0415 - a note needs neither this nor the client
 
         said = self._read()
         place = self._place(said)
@@ -172,7 +173,7 @@ class _Hook:
         allowed: dict[str, Any] = self._dialect.allowed(self._event, note=note)
         return allowed
 
-    def _ask(self, said: Event, place: Place, access: Any, *, number: int) -> Any:
+    def _ask(self, said: AgentEvent, place: TreePosition, access: Any, *, number: int) -> Any:
         from fwdperm.agents.summary import shortened  # noqa: PLC0415 - loaded by `tools` already
         from fwdperm.client import ask  # noqa: PLC0415 - as above
 
@@ -213,7 +214,7 @@ class _Hook:
 
     def _hand_over(self) -> dict[str, Any] | None:
         """Take the note for the call that just ran. Without one this ends in one `stat`."""
-        from fwdperm.pending_notes import take_note  # noqa: PLC0415 - a question has no use for it
+        from fwdperm.client import take_note  # noqa: PLC0415 - a question has no use for it
 
         try:
             said = self._read()
@@ -227,15 +228,15 @@ class _Hook:
         told: dict[str, Any] = self._dialect.noted(self._event, note)
         return told
 
-    def _leave(self, note: str, said: Event) -> None:
-        from fwdperm.pending_notes import leave_note  # noqa: PLC0415 - few approvals have a note
+    def _leave(self, note: str, said: AgentEvent) -> None:
+        from fwdperm.client import leave_note  # noqa: PLC0415 - few approvals have a note
 
         if not leave_note(self._root(), session=_owner(said), agent=said.agent_id, call=said.call, note=note):
             self._log("a note could not be left")
 
     # -- the world ---------------------------------------------------------------------------------------------
 
-    def _read(self) -> Event:
+    def _read(self) -> AgentEvent:
         content = _read_input()
         try:
             raw = read_json(content.decode())
@@ -245,16 +246,16 @@ class _Hook:
             raise _ProbeError
         if not isinstance(raw, dict):
             raise BadEvent("the event is no JSON object")
-        event: Event = self._dialect.read(self._event, raw)
+        event: AgentEvent = self._dialect.read(self._event, raw)
         return event
 
-    def _place(self, said: Event) -> Place:
-        from fwdperm.agents.lineage import place_of  # noqa: PLC0415 - after the event could be read
+    def _place(self, said: AgentEvent) -> TreePosition:
+        from fwdperm.agents.lineage import position_of  # noqa: PLC0415 - after the event could be read
 
-        return place_of(said, self._env, name=self._dialect.NAME)
+        return position_of(said, self._env, name=self._dialect.NAME)
 
     def _root(self) -> str:
-        return places.find_root(self._env, explicit=self._named_root)
+        return find_root(self._env, explicit=self._named_root)
 
     def _refuse(self, reason: str, *, log: str = "") -> dict[str, Any]:
         if log != _UNLOGGED:
@@ -285,7 +286,7 @@ class _Hook:
             os.close(descriptor)
 
 
-def _owner(said: Event) -> str:
+def _owner(said: AgentEvent) -> str:
     """Give whose note it is: a subagent's own id if any, for agents differ in what they call its session."""
     return said.agent_id or said.session
 
@@ -297,7 +298,7 @@ def _told_with_note(answer: Any) -> str:
 
 
 def _without_token(env: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in env.items() if name != places.TOKEN_VARIABLE}
+    return {name: value for name, value in env.items() if name != TOKEN_VARIABLE}
 
 
 def _read_input() -> bytes:

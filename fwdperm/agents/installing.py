@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 NOTE_TIMEOUT_S: Final = 10
 """Seconds an agent waits for a hook that only hands a note over."""
-EVENTS: Final[Mapping[str, Mapping[str, int]]] = {
+HOOK_EVENTS: Final[Mapping[str, Mapping[str, int]]] = {
     "claude": {"PermissionRequest": AGENT_TIMEOUT_S, "PostToolUse": NOTE_TIMEOUT_S},
     "codex": {"PermissionRequest": AGENT_TIMEOUT_S, "PostToolUse": NOTE_TIMEOUT_S},
     "copilot": {"permissionRequest": AGENT_TIMEOUT_S, "postToolUse": NOTE_TIMEOUT_S},
@@ -34,7 +34,7 @@ EVENTS: Final[Mapping[str, Mapping[str, int]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class InstalledHook:
     """One hook of ours in an agent's settings.
 
     Attributes:
@@ -48,7 +48,7 @@ class Found:
     timeout_s: float
 
 
-def hook_command(words: Sequence[str], agent: str, event: str, *, root: str = "") -> str:
+def hook_command_line(words: Sequence[str], agent: str, event: str, *, root: str = "") -> str:
     """Give a hook's command line for a shell.
 
     Args:
@@ -60,7 +60,7 @@ def hook_command(words: Sequence[str], agent: str, event: str, *, root: str = ""
     return shlex.join([*words, "hook", agent, event, *(["--root", root] if root else [])])
 
 
-def is_ours(command: object, agent: str) -> bool:
+def is_our_hook(command: object, agent: str) -> bool:
     """Say whether a hook's command is one of ours for an agent."""
     return (
         isinstance(command, str)
@@ -69,9 +69,9 @@ def is_ours(command: object, agent: str) -> bool:
 
 
 def is_written(command: object, agent: str, event: str, *, words: Sequence[str]) -> bool:
-    """Say whether a hook's command is, to the letter, what `put` writes for an event, with whatever root.
+    """Say whether a hook's command is, to the letter, what `put_hooks` writes for an event, with whatever root.
 
-    `is_ours` finds what looks like ours, so that it can be replaced; only this says that it is.
+    `is_our_hook` finds what looks like ours, so that it can be replaced; only this says that it is.
 
     Args:
         command: As it stands in the settings.
@@ -79,9 +79,9 @@ def is_written(command: object, agent: str, event: str, *, words: Sequence[str])
         event: The event.
         words: The words that start fwdperm.
     """
-    if not isinstance(command, str) or event not in EVENTS[agent]:
+    if not isinstance(command, str) or event not in HOOK_EVENTS[agent]:
         return False
-    return command == hook_command(words, agent, event, root=named_root(command))
+    return command == hook_command_line(words, agent, event, root=named_root(command))
 
 
 def named_root(command: str) -> str:
@@ -93,7 +93,7 @@ def named_root(command: str) -> str:
     return words[words.index("--root") + 1] if "--root" in words[:-1] else ""
 
 
-def put(agent: str, text: str, *, words: Sequence[str], root: str = "", file: str = "") -> str:
+def put_hooks(agent: str, text: str, *, words: Sequence[str], root: str = "", file: str = "") -> str:
     """Give an agent's settings with our hooks in them; everything else stays as it is.
 
     Args:
@@ -112,8 +112,8 @@ def put(agent: str, text: str, *, words: Sequence[str], root: str = "", file: st
     before = json.dumps(settings)
     _drop(settings, agent, file=file)
     hooks = settings.setdefault("hooks", {})
-    for event, seconds in EVENTS[agent].items():
-        command = hook_command(words, agent, event, root=root)
+    for event, seconds in HOOK_EVENTS[agent].items():
+        command = hook_command_line(words, agent, event, root=root)
         entry: dict[str, Any]
         if agent == "copilot":
             settings.setdefault("version", 1)
@@ -124,7 +124,7 @@ def put(agent: str, text: str, *, words: Sequence[str], root: str = "", file: st
     return text if json.dumps(settings) == before else _write_json(settings)
 
 
-def take(agent: str, text: str, *, file: str = "") -> str:
+def take_hooks(agent: str, text: str, *, file: str = "") -> str:
     """Give an agent's settings without our hooks; what held only them goes too.
 
     Raises:
@@ -140,7 +140,7 @@ def take(agent: str, text: str, *, file: str = "") -> str:
     return _write_json(settings) if settings else ""
 
 
-def found(agent: str, text: str, *, file: str = "") -> tuple[Found, ...]:
+def find_hooks(agent: str, text: str, *, file: str = "") -> tuple[InstalledHook, ...]:
     """List our hooks in an agent's settings.
 
     Raises:
@@ -150,13 +150,15 @@ def found(agent: str, text: str, *, file: str = "") -> tuple[Found, ...]:
     made = []
     for event, hook in _each_hook(settings):
         command = hook.get("command", hook.get("bash"))
-        if is_ours(command, agent):
+        if is_our_hook(command, agent):
             seconds = hook.get("timeout", hook.get("timeoutSec", 0))
-            made.append(Found(event, str(command), float(seconds) if isinstance(seconds, (int, float)) else 0.0))
+            made.append(
+                InstalledHook(event, str(command), float(seconds) if isinstance(seconds, (int, float)) else 0.0)
+            )
     return tuple(made)
 
 
-def trust(text: str, keys: Mapping[str, str], *, file: str = "") -> str:
+def trust_hooks(text: str, keys: Mapping[str, str], *, file: str = "") -> str:
     """Give Codex's settings with its trust entries for our hooks.
 
     Args:
@@ -220,12 +222,12 @@ def _without_ours(group: Any, agent: str) -> tuple[Any, int]:
     """Give a group of hooks without ours, None when nothing else was in it; and how many were ours."""
     if not isinstance(group, dict):
         return group, 0
-    if is_ours(group.get("bash", group.get("command")), agent):
+    if is_our_hook(group.get("bash", group.get("command")), agent):
         return None, 1
     inner = group.get("hooks")
     if not isinstance(inner, list):
         return group, 0
-    kept = [hook for hook in inner if not (isinstance(hook, dict) and is_ours(hook.get("command"), agent))]
+    kept = [hook for hook in inner if not (isinstance(hook, dict) and is_our_hook(hook.get("command"), agent))]
     if len(kept) == len(inner):
         return group, 0
     return ({**group, "hooks": kept} if kept else None), len(inner) - len(kept)
@@ -256,14 +258,14 @@ def _read_toml(text: str, *, file: str) -> tomlkit.TOMLDocument:
 
 
 def _put_codex(text: str, *, words: Sequence[str], root: str, file: str) -> str:
-    wanted = {event: hook_command(words, "codex", event, root=root) for event in EVENTS["codex"]}
-    if {(one.event, one.command) for one in found("codex", text, file=file)} == set(wanted.items()):
+    wanted = {event: hook_command_line(words, "codex", event, root=root) for event in HOOK_EVENTS["codex"]}
+    if {(one.event, one.command) for one in find_hooks("codex", text, file=file)} == set(wanted.items()):
         return text
     document = _read_toml(_take_codex(text, file=file), file=file)
     hooks = document.setdefault("hooks", tomlkit.table(is_super_table=True))
     for event, command in wanted.items():
         hook = tomlkit.table()
-        hook.update({"type": "command", "command": command, "timeout": EVENTS["codex"][event]})
+        hook.update({"type": "command", "command": command, "timeout": HOOK_EVENTS["codex"][event]})
         inner = tomlkit.aot()
         inner.append(hook)
         group = tomlkit.table()
@@ -280,7 +282,7 @@ def _put_codex(text: str, *, words: Sequence[str], root: str, file: str) -> str:
 
 def _take_codex(text: str, *, file: str) -> str:
     """Remove our hooks; trust entries of ours stay harmless: they trust a command that no longer stands there."""
-    if not found("codex", text, file=file):
+    if not find_hooks("codex", text, file=file):
         return text
     document = _read_toml(text, file=file)
     hooks: Any = document["hooks"]
@@ -291,7 +293,7 @@ def _take_codex(text: str, *, file: str) -> str:
         for at in reversed(range(len(groups))):
             inner = groups[at].get("hooks")
             for place in reversed(range(len(inner or ()))):
-                if is_ours(inner[place].get("command"), "codex"):
+                if is_our_hook(inner[place].get("command"), "codex"):
                     del inner[place]
             if inner is not None and not inner:
                 del groups[at]

@@ -1,7 +1,7 @@
 """Whose child an asking agent is: the edges of the tree, as far as the agent's side can see them.
 
-Lives here: `place_of`. An edge: it reads the agent's own records of nested subagents and, for an agent's program that
-was started by another's shell tool, the variables that program was started with. Never here: what an edge is worth
+Lives here: `position_of`. An edge: it reads the agent's own records of nested subagents and, for an agent's program
+that was started by another's shell tool, the variables that program was started with. Never here: what an edge is worth
 (the serving side takes it as a claim). Standard library only.
 
 A subagent is a session of its own: `<session of its root agent>/<its id>`. It asks in the inbox of the agent that
@@ -12,28 +12,28 @@ from __future__ import annotations
 
 import os
 
-from fwdperm import places
 from fwdperm.agents.event import text_of
-from fwdperm.wire.json_text import JsonError, read_json
+from fwdperm.sessions import AGENT_VARIABLE, PARENT_VARIABLE, ROOT_SESSION, SESSION_VARIABLE
+from fwdperm.wire import JsonError, read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, Final
 
-    from fwdperm.agents.event import Event
+    from fwdperm.agents.event import AgentEvent
 
 DEPTH: Final = 16
 """Subagents in one another, and programs in one another, that are followed."""
 _BYTES: Final = 1 << 18
 _ID: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
-_STARTED_WITH: Final = ("CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", places.SESSION_VARIABLE)
+_STARTED_WITH: Final = ("CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", SESSION_VARIABLE)
 
 _CLAUDE: Final = "claude"
 """The agent whose hooks see variables of its own program, not of the one around it."""
 
 
-class Place:
+class TreePosition:
     """Where an agent stands in the tree.
 
     Attributes:
@@ -56,13 +56,13 @@ class Place:
         self.is_launched = is_launched
 
 
-def place_of(
-    event: Event,
+def position_of(
+    event: AgentEvent,
     env: Mapping[str, str],
     *,
     name: str,
     started_with: Callable[[str], Mapping[str, str]] | None = None,
-) -> Place:
+) -> TreePosition:
     """Say where the agent of an event stands.
 
     Args:
@@ -71,8 +71,8 @@ def place_of(
         name: What the agent's program is called, for its root agent.
         started_with: Gives the variables a process was started with, by its id; read from `/proc` by default.
     """
-    launched = env.get(places.SESSION_VARIABLE, "")
-    top = (env.get(places.PARENT_VARIABLE) or places.ROOT_SESSION, "")
+    launched = env.get(SESSION_VARIABLE, "")
+    top = (env.get(PARENT_VARIABLE) or ROOT_SESSION, "")
     look = started_with or _started_with
     around = _programs_around(look(env.get("CLAUDE_PID", "")) if name == _CLAUDE else env, look)
     above: tuple[tuple[str, str], ...] = (top,)
@@ -80,16 +80,16 @@ def place_of(
         outermost = launched or around[-1]
         above = (*((session, _CLAUDE) for session in around[:-1]), (outermost, _CLAUDE), top)
     main = event.session if around else launched or event.session
-    agent = (env.get(places.AGENT_VARIABLE) if main == launched else "") or name
+    agent = (env.get(AGENT_VARIABLE) if main == launched else "") or name
     if not event.agent_id:
-        return Place(main, agent=agent, inbox=above[0][0], ancestors=above, is_launched=main == launched)
+        return TreePosition(main, agent=agent, inbox=above[0][0], ancestors=above, is_launched=main == launched)
     line = tuple((f"{main}/{one}", kind) for one, kind in _agents_around(event))
     above = (*line, (main, agent), *above)
     own = f"{main}/{event.agent_id}"
-    return Place(own, agent=event.agent or agent, inbox=above[0][0], ancestors=above, is_launched=False)
+    return TreePosition(own, agent=event.agent or agent, inbox=above[0][0], ancestors=above, is_launched=False)
 
 
-def _agents_around(event: Event) -> list[tuple[str, str]]:
+def _agents_around(event: AgentEvent) -> list[tuple[str, str]]:
     """Give (id, type) of the subagents between this one and the root agent, the nearest first."""
     if event.parent_id:  # a subagent's own agent is its parent, or the root agent, which has the session's id
         return [] if event.parent_id == event.session else [(event.parent_id, "")]
@@ -105,7 +105,7 @@ def _agents_around(event: Event) -> list[tuple[str, str]]:
     return found
 
 
-def _records(event: Event) -> str:
+def _records(event: AgentEvent) -> str:
     """Give the directory of the agent's own records of its subagents; nothing when it did not say where."""
     directory = event.transcript.rpartition("/")[0]
     if not directory.startswith("/") or not _ID.issuperset(event.session) or not _ID.issuperset(event.agent_id):
@@ -136,7 +136,7 @@ def _programs_around(start: Mapping[str, str], started_with: Callable[[str], Map
         session, outer = start.get("CLAUDE_CODE_SESSION_ID", ""), start.get("CLAUDE_PID", "")
         if not session or session in found:
             break
-        if start.get(places.SESSION_VARIABLE, "") != started_with(outer).get(places.SESSION_VARIABLE, ""):
+        if start.get(SESSION_VARIABLE, "") != started_with(outer).get(SESSION_VARIABLE, ""):
             break
         found.append(session)
         start = started_with(outer)

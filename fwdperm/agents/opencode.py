@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 from fwdperm.agents.event import Access, BadEvent, needed_text, text_of
 from fwdperm.agents.fields import ADDRESSES, PATHS, PLACES
 from fwdperm.agents.summary import LONGEST_TEXT, first_lines
-from fwdperm.agents.tools import accesses as tool_accesses
+from fwdperm.agents.tool_calls import accesses as tool_accesses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fwdperm.answer import Answer
+    from fwdperm.client import Answer
 
 NAME: Final = "opencode"
 _FILES: Final = {"edit": "edit", "write": "edit", "patch": "edit", "read": "read", "list": "ls"}

@@ -22,17 +22,18 @@ import urllib.request
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from fwdperm import places, settings
+from fwdperm import settings
 from fwdperm.agents import opencode
 from fwdperm.agents.event import BadEvent, text_of
 from fwdperm.client import ask_async
 from fwdperm.errors import ChildError, EnvironmentFailure
+from fwdperm.sessions import PARENT_VARIABLE, ROOT_SESSION, SESSION_VARIABLE, TOKEN_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from fwdperm.agents.event import Access
-    from fwdperm.answer import Answer
+    from fwdperm.client import Answer
 
 AGAIN_S: Final = 1.0
 """Seconds before a connection that broke, or a question that nobody served, is tried again."""
@@ -101,7 +102,7 @@ class _Session:
     directory: str = ""
 
 
-def bridge(url: str, *, root: str, env: Mapping[str, str], tell: Callable[[str], None]) -> None:
+def bridge_opencode(url: str, *, root: str, env: Mapping[str, str], tell: Callable[[str], None]) -> None:
     """Answer a server's asks until interrupted.
 
     Args:
@@ -124,9 +125,9 @@ class _Bridge:
     def __init__(self, server: Server, *, root: str, env: Mapping[str, str], tell: Callable[[str], None]) -> None:
         self._server = server
         self._root = root
-        self._env = {name: value for name, value in env.items() if name != places.TOKEN_VARIABLE}
+        self._env = {name: value for name, value in env.items() if name != TOKEN_VARIABLE}
         self._tell = tell
-        self._top = env.get(places.SESSION_VARIABLE) or env.get(places.PARENT_VARIABLE) or places.ROOT_SESSION
+        self._top = env.get(SESSION_VARIABLE) or env.get(PARENT_VARIABLE) or ROOT_SESSION
         self._open: dict[str, asyncio.Task[None]] = {}
         self._sessions: dict[str, _Session] = {}
         self._directories: dict[str, None] = {"": None}

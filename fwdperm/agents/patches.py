@@ -1,6 +1,6 @@
 """A patch as the files it touches.
 
-Lives here: `patched`. Pure. Never here: other tools (`tools.py`). Standard library only.
+Lives here: `patched`. Pure. Never here: other tools (`tool_calls.py`). Standard library only.
 """
 
 from __future__ import annotations

@@ -12,18 +12,18 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fwdperm import places, settings
+from fwdperm import settings
 from fwdperm.agents.event import BadEvent
 from fwdperm.agents.summary import shortened
-from fwdperm.agents.tools import accesses
-from fwdperm.client import ask_async, new_request_id
+from fwdperm.agents.tool_calls import accesses
+from fwdperm.client import ask_async, new_request_id, working_directory
 from fwdperm.errors import ChildError, EnvironmentFailure
-from fwdperm.facts import working_directory
+from fwdperm.sessions import PARENT_VARIABLE, ROOT_SESSION, SESSION_VARIABLE, TOKEN_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fwdperm.answer import Answer
+    from fwdperm.client import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,14 @@ async def permit(  # noqa: PLR0913 - who asks, and where
         cwd: Its working directory; this process's own by default.
         turn: Its turn.
         wait_s: Seconds to wait for everything together.
-        root: The inbox tree; see `fwdperm.places.find_root` for the default.
+        root: The inbox tree; see `fwdperm.sessions.locations.find_root` for the default.
 
     Raises:
         CancelledError: As it came; the question is withdrawn first.
     """
     request_id = new_request_id()
-    env = {name: value for name, value in os.environ.items() if name != places.TOKEN_VARIABLE}
-    top = parent or env.get(places.SESSION_VARIABLE) or env.get(places.PARENT_VARIABLE) or places.ROOT_SESSION
+    env = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
+    top = parent or env.get(SESSION_VARIABLE) or env.get(PARENT_VARIABLE) or ROOT_SESSION
     chain = (*above, (top, ""))
     ends = time.monotonic() + wait_s
     notes: list[str] = []

@@ -17,7 +17,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from fwdperm.agents.hook import PROBE
-from fwdperm.places import fast_command
+from fwdperm.sessions import fast_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,14 +1,13 @@
 """A tool's input in a size that people and a judge can read.
 
 Lives here: `shortened` (long texts become their size, digest and first lines), `size_of`, `compact`. Pure.
-Never here: what a rule is matched on; that is `tools.py`, and it is never shortened without a floor.
+Never here: what a rule is matched on; that is `tool_calls.py`, and it is never shortened without a floor.
 Standard library only.
 """
 
 from __future__ import annotations
 
-from fwdperm.wire.json_text import JsonError, write_json
-from fwdperm.wire.proof import digest_of
+from fwdperm.wire import JsonError, digest_of, write_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ def main() -> int:
     if asks_to_stop is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C while loading ends us at once, without a traceback
     gc.disable()  # nothing that loading makes is garbage: looking for some is a tenth of the start
-    from fwdperm.cli.main import app  # noqa: PLC0415 - typer loads when a command runs, not when a name is looked up
+    from fwdperm.cli.app import app  # noqa: PLC0415 - typer loads when a command runs, not when a name is looked up
 
     gc.enable()
     signal.signal(signal.SIGINT, asks_to_stop)

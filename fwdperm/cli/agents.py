@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from fwdperm.cli.common import AsJson, Exit, Quiet, Root, Setting, emit, fail, say, tell
+from fwdperm.cli.common import AsJson, Exit, Locations, Quiet, Root, emit, fail, say, tell
 from fwdperm.errors import EnvironmentFailure, OperatorError
-from fwdperm.places import fast_command
+from fwdperm.sessions import fast_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,13 +81,13 @@ def install_command(
     The change is shown as a diff, what is there is kept, and the file as it was stays beside it as a backup. With
     `--root` the hooks always ask there; without it they find the inbox tree from the agent's environment.
     """
-    from fwdperm.agents import installing  # noqa: PLC0415 - only here
+    from fwdperm.agents import put_hooks  # noqa: PLC0415 - only here
 
     path = _file(agent, project=project, user=user)
     named = str(root.absolute()) if root else ""
     try:
         before = _read(path)
-        after = installing.put(agent, before, words=fast_command(sys.executable), root=named, file=str(path))
+        after = put_hooks(agent, before, words=fast_command(sys.executable), root=named, file=str(path))
     except OperatorError as error:
         fail(str(error), Exit.CONFIG)
     changed = _change(path, before, after, dry_run=dry_run, quiet=quiet)
@@ -105,12 +105,12 @@ def uninstall_command(
     quiet: Quiet = False,
 ) -> None:
     """Take our hooks out of an agent's settings again, and nothing else."""
-    from fwdperm.agents import installing  # noqa: PLC0415 - only here
+    from fwdperm.agents import take_hooks  # noqa: PLC0415 - only here
 
     path = _file(agent, project=project, user=user)
     try:
         before = _read(path)
-        after = installing.take(agent, before, file=str(path))
+        after = take_hooks(agent, before, file=str(path))
     except OperatorError as error:
         fail(str(error), Exit.CONFIG)
     _change(path, before, after, dry_run=dry_run, quiet=quiet)
@@ -125,7 +125,7 @@ def import_command(
 
     What could not be carried over stands in it as a comment with the reason; nothing becomes wider.
     """
-    from fwdperm.agents.importing import import_settings  # noqa: PLC0415 - only here
+    from fwdperm.agents import import_settings  # noqa: PLC0415 - only here
 
     try:
         made = import_settings(kind, _read(file, missing_is_empty=False), file=str(file))
@@ -148,15 +148,17 @@ def bridge_command(
 
     Restarts of either side are waited out; what was open is asked again.
     """
-    from fwdperm.agents.opencode_bridge import bridge  # noqa: PLC0415 - only here
+    from fwdperm.agents import bridge_opencode  # noqa: PLC0415 - only here
 
     if agent != "opencode":
         fail(f"no bridge for `{agent}`, expected opencode", Exit.USAGE)
     if not url.startswith(("http://", "https://")):
         fail(f"`{url}` is no address of a server", Exit.USAGE)
-    setting = Setting.of(root)
+    setting = Locations.of(root)
     try:
-        bridge(url.rstrip("/"), root=str(setting.root), env=os.environ, tell=lambda line: tell(line, quiet=quiet))
+        bridge_opencode(
+            url.rstrip("/"), root=str(setting.root), env=os.environ, tell=lambda line: tell(line, quiet=quiet)
+        )
     except KeyboardInterrupt:
         raise typer.Exit(Exit.INTERRUPTED) from None
     except EnvironmentFailure as error:
@@ -240,11 +242,10 @@ def _trust_codex(path: Path, *, root: str, quiet: bool) -> None:
 
     For what we have just written, to the letter: a project's settings may hold a command that only looks like ours.
     """
-    from fwdperm.agents import installing  # noqa: PLC0415 - only here
-    from fwdperm.agents.probing import codex_hooks, is_trusted  # noqa: PLC0415 - as above
+    from fwdperm.agents import HOOK_EVENTS, codex_hooks, hook_command_line, is_trusted, trust_hooks  # noqa: PLC0415 - only here  # noqa: PLC0415 - as above
 
     words = fast_command(sys.executable)
-    written = {installing.hook_command(words, "codex", event, root=root) for event in installing.EVENTS["codex"]}
+    written = {hook_command_line(words, "codex", event, root=root) for event in HOOK_EVENTS["codex"]}
 
     def ours() -> list[dict[str, object]]:
         listed = codex_hooks(env=os.environ, cwd=Path.cwd())
@@ -257,7 +258,7 @@ def _trust_codex(path: Path, *, root: str, quiet: bool) -> None:
     if untrusted:
         user = settings_file("codex", env=os.environ, project=None)  # trust is the user's to give, never a project's
         before = _read(user)
-        _change(user, before, installing.trust(before, untrusted, file=str(user)), dry_run=False, quiet=quiet)
+        _change(user, before, trust_hooks(before, untrusted, file=str(user)), dry_run=False, quiet=quiet)
     left = [one for one in ours() if not is_trusted(one)]
     if left:
         fail("Codex does not trust our hooks, and will skip them; look into its `/hooks`", Exit.CONFIG)

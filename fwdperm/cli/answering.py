@@ -15,21 +15,17 @@ from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 import typer
 from pydantic import ValidationError
 
-from fwdperm.cli.common import AsJson, Exit, NoColor, Quiet, Root, Setting, emit, fail, say, tell, wants_colour
+from fwdperm.cli.common import AsJson, Exit, Locations, NoColor, Quiet, Root, emit, fail, say, tell, wants_colour
 from fwdperm.cli.telling import is_served, nobody_serves
 from fwdperm.errors import ChildError, EnvironmentFailure
-from fwdperm.seat.always import parse_span
-from fwdperm.seat.counter import open_prompts, send_reply
-from fwdperm.seat.queue import likeness
-from fwdperm.seat.render import render, summary
-from fwdperm.wire.prompt import Fate, Reply, ReplyKind, Scope
-from fwdperm.wire.shown import shown
+from fwdperm.seat import likeness, open_prompts, parse_span, prompt_summary, render_prompt, send_reply
+from fwdperm.wire import Fate, Reply, ReplyKind, Scope, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from fwdperm.wire.prompt import Prompt, ReplyOutcome
+    from fwdperm.wire import Prompt, ReplyOutcome
 
 Ids = Annotated[
     list[str], typer.Argument(metavar="ID", help="Request ids from `fwdperm list`; a unique beginning is enough.")
@@ -71,7 +67,7 @@ def list_command(
     quiet: Quiet = False,
 ) -> None:
     """List the questions that wait, oldest first. Exit 4 when nobody serves."""
-    setting = Setting.of(root)
+    setting = Locations.of(root)
     end = time.monotonic() + _LIST_WAIT_S
     while not (prompts := _open(setting)) and wait and time.monotonic() < end:
         time.sleep(0.05)
@@ -92,7 +88,7 @@ def show_command(
     no_color: NoColor = False,
 ) -> None:
     """Show one waiting question in full."""
-    setting = Setting.of(root)
+    setting = Locations.of(root)
     prompts = _open(setting)
     prompt = _find(prompts, request_id)
     if prompt is None:
@@ -103,7 +99,7 @@ def show_command(
     left = prompt.deadline_at / 1000 - time.time()
     width = shutil.get_terminal_size().columns
     colour = wants_colour(no_color=no_color)
-    say(render(prompt, width=width, colour=colour, waiting=len(prompts) - 1, time_left=left, full=True))
+    say(render_prompt(prompt, width=width, colour=colour, waiting=len(prompts) - 1, time_left=left, full=True))
 
 
 def allow_command(
@@ -194,7 +190,7 @@ def _checked(make: Callable[[], Reply]) -> Reply:
 
 def _remember(name: str, reply: Reply, root: Path | None, *, as_json: bool, quiet: bool, dry_run: bool) -> NoReturn:
     """Show on standard error what would be recorded, checked by the daemon, then answer."""
-    setting = Setting.of(root)
+    setting = Locations.of(root)
     prompts = _open(setting)
     prompt = _find(prompts, name)
     if prompt is None:
@@ -226,7 +222,7 @@ def _groups(prompts: Sequence[Prompt]) -> list[list[Prompt]]:
 
 def _rows(group: Sequence[Prompt], *, width: int) -> Iterator[str]:
     """Draw a group: its oldest in full, the others by id; `--same` answers them all."""
-    yield summary(group[0], width=width)
+    yield prompt_summary(group[0], width=width)
     if len(group) > 1:
         others = " ".join(shown(prompt.id) for prompt in group[1:])
         yield f"    the same {len(group)} times; also {others} (`--same` answers each of them)"
@@ -234,7 +230,7 @@ def _rows(group: Sequence[Prompt], *, width: int) -> Iterator[str]:
 
 def _answer(ids: Sequence[str], reply: Reply, root: Path | None, *, as_json: bool, quiet: bool, same: bool) -> NoReturn:
     """Give one answer to each id that is named, and say what became of each."""
-    setting = Setting.of(root)
+    setting = Locations.of(root)
     prompts = _open(setting)
     named = [_full(prompts, name) for name in ids]
     names = dict.fromkeys(twin for name in named for twin in (_twins(prompts, name) if same else (name,)))
@@ -247,7 +243,7 @@ def _answer(ids: Sequence[str], reply: Reply, root: Path | None, *, as_json: boo
     raise typer.Exit(max((CODES[fate] for _, fate, _ in results), default=Exit.OK))
 
 
-def _give(setting: Setting, prompts: Sequence[Prompt], name: str, reply: Reply) -> tuple[Fate, str]:
+def _give(setting: Locations, prompts: Sequence[Prompt], name: str, reply: Reply) -> tuple[Fate, str]:
     """Answer one id: bound to the digest of the prompt that lies there now."""
     prompt = _find(prompts, name)
     if prompt is not None:
@@ -273,14 +269,14 @@ def _twins(prompts: Sequence[Prompt], name: str) -> tuple[str, ...]:
     return (name, *(one.id for one in prompts if one.key != prompt.key and likeness(one) == likeness(prompt)))
 
 
-def _send(setting: Setting, key: tuple[str, str], reply: Reply) -> ReplyOutcome:
+def _send(setting: Locations, key: tuple[str, str], reply: Reply) -> ReplyOutcome:
     try:
         return send_reply(setting.state, key, reply)
     except (EnvironmentFailure, ChildError) as error:
         fail(str(error), Exit.INTERNAL)
 
 
-def _open(setting: Setting) -> tuple[Prompt, ...]:
+def _open(setting: Locations) -> tuple[Prompt, ...]:
     try:
         found = open_prompts(setting.state)
     except EnvironmentFailure as error:
@@ -303,13 +299,15 @@ def _find(prompts: Sequence[Prompt], name: str) -> Prompt | None:
     return found[0] if found else None
 
 
-def _decided(setting: Setting, name: str) -> str:
+def _decided(setting: Locations, name: str) -> str:
     """Say who decided a request that no longer waits; empty when the journal knows nothing of it."""
-    from fwdperm.journal.filters import Filter  # noqa: PLC0415 - only a late answer reads the journal
-    from fwdperm.journal.query import tail  # noqa: PLC0415 - as above
+    from fwdperm.journal import (  # noqa: PLC0415 - only a late answer reads the journal
+        Filter,
+        tail_journal,
+    )
 
     try:
-        lines = tail(setting.state / "journal", 1, wanted=Filter(kind="decided", id=name))
+        lines = tail_journal(setting.state / "journal", 1, wanted=Filter(kind="decided", id=name))
     except OSError:
         return ""
     if not lines:
@@ -319,7 +317,7 @@ def _decided(setting: Setting, name: str) -> str:
     return f"already {data.get('outcome', 'denied')}, decided by {who} (stage {data.get('stage', 'nobody')})"
 
 
-def _unknown(setting: Setting, name: str) -> NoReturn:
+def _unknown(setting: Locations, name: str) -> NoReturn:
     past = _decided(setting, name)
     if past:
         fail(f"`{shown(name)}` no longer waits: {shown(past)}", Exit.DECIDED)

@@ -13,20 +13,24 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from fwdperm.cli.common import AsJson, Exit, Quiet, Root, Setting, counted, emit, fail, say, tell
+from fwdperm.cli.common import AsJson, Exit, Locations, Quiet, Root, counted, emit, fail, say, tell
 from fwdperm.errors import FwdpermError
-from fwdperm.journal.filters import Filter
-from fwdperm.journal.query import export, follow, query, tail
-from fwdperm.journal.record import KINDS
-from fwdperm.journal.verify import verify
-from fwdperm.wire.decision import Outcome, Stage
-from fwdperm.wire.shown import shown
+from fwdperm.journal import (
+    RECORD_KINDS,
+    Filter,
+    export_journal,
+    follow_journal,
+    query_journal,
+    tail_journal,
+    verify_journal,
+)
+from fwdperm.wire import Outcome, Stage, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from fwdperm.journal.line import Line
+    from fwdperm.journal import JournalLine
 
 _SPAN = re.compile(r"(\d+)(s|m|h|d)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -62,14 +66,14 @@ def tail_command(
     as_json: AsJson = False,
 ) -> None:
     """Show the last lines of the journal."""
-    setting = Setting.of(root)
+    setting = Locations.of(root)
     directory = _journal(setting)
     try:
-        last = tail(directory, lines)
+        last = tail_journal(directory, lines)
         _print(last, as_json=as_json)
         if following:
             after = last[-1].seq if last else 0
-            ongoing = follow(directory, after=after, pause=lambda: time.sleep(0.2), stop=lambda: False)
+            ongoing = follow_journal(directory, after=after, pause=lambda: time.sleep(0.2), stop=lambda: False)
             _print(ongoing, as_json=as_json)
     except (FwdpermError, OSError) as error:
         fail(str(error), Exit.INTERNAL)
@@ -92,7 +96,7 @@ def query_command(
     as_json: AsJson = False,
 ) -> None:
     """Show the lines that match; several options must all hold."""
-    setting = Setting.of(root)
+    setting = Locations.of(root)
     wanted = Filter(
         since_ms=_when(since),
         until_ms=_when(until),
@@ -101,12 +105,12 @@ def query_command(
         surface=surface,
         outcome=_one_of(outcome, Outcome, option="--outcome"),
         stage=_one_of(stage, Stage, option="--stage"),
-        kind=_one_of(kind, KINDS, option="--kind"),
+        kind=_one_of(kind, RECORD_KINDS, option="--kind"),
         id=request_id,
         text=text,
     )
     try:
-        if not _print(query(_journal(setting), wanted), as_json=as_json):
+        if not _print(query_journal(_journal(setting), wanted), as_json=as_json):
             tell("no line matches", quiet=as_json)
     except (FwdpermError, OSError) as error:
         fail(str(error), Exit.INTERNAL)
@@ -114,10 +118,10 @@ def query_command(
 
 def verify_command(root: Root = None, as_json: AsJson = False, quiet: Quiet = False) -> None:
     """Check the whole journal: edits, insertions, deletions, gaps. Exit 8 when anything is not as it was written."""
-    setting = Setting.of(root)
+    setting = Locations.of(root)
     directory = _journal(setting)
     try:
-        found = verify(directory)
+        found = verify_journal(directory)
     except (FwdpermError, OSError) as error:
         fail(str(error), Exit.INTERNAL)
     if as_json:
@@ -152,14 +156,14 @@ def export_command(
     if form not in ("csv", "jsonl"):
         fail(f"unknown format `{form}`, expected csv or jsonl", Exit.USAGE)
     chosen: Literal["csv", "jsonl"] = "csv" if form == "csv" else "jsonl"
-    setting = Setting.of(root)
+    setting = Locations.of(root)
     try:
-        export(query(_journal(setting), Filter(since_ms=_when(since))), sys.stdout, form=chosen)
+        export_journal(query_journal(_journal(setting), Filter(since_ms=_when(since))), sys.stdout, form=chosen)
     except (FwdpermError, OSError) as error:
         fail(str(error), Exit.INTERNAL)
 
 
-def _journal(setting: Setting) -> Path:
+def _journal(setting: Locations) -> Path:
     """Give the journal's directory; end the command where nobody ever served."""
     directory = setting.state / "journal"
     if not directory.is_dir():
@@ -175,7 +179,7 @@ def _one_of(value: str, known: Iterable[str], *, option: str) -> str:
     return value
 
 
-def _print(lines: Iterable[Line], *, as_json: bool) -> int:
+def _print(lines: Iterable[JournalLine], *, as_json: bool) -> int:
     """Print lines, and say how many there were."""
     number = 0
     for number, line in enumerate(lines, start=1):  # noqa: B007 - it is what is returned
@@ -186,7 +190,7 @@ def _print(lines: Iterable[Line], *, as_json: bool) -> int:
     return number
 
 
-def _sentence(line: Line) -> str:
+def _sentence(line: JournalLine) -> str:
     """Give one line for a person: when, what, who, why. Every text is shown escaped."""
     data = line.data
     when = datetime.fromtimestamp(line.at / 1000, tz=UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")

@@ -1,6 +1,6 @@
 """What every command shares: its options, its places, and how it speaks.
 
-Lives here: `Setting` (root, state, config as the options say), output helpers, the exit codes. JSON goes to standard
+Lives here: `Locations` (root, state, config as the options say), output helpers, the exit codes. JSON goes to standard
 output, words for people that are not the result go to standard error.
 """
 
@@ -17,7 +17,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from fwdperm.errors import EnvironmentFailure
-from fwdperm.places import find_config, find_root, find_state
+from fwdperm.sessions import find_config, find_root, find_state
 
 
 class Exit(IntEnum):
@@ -42,7 +42,7 @@ Root = Annotated[
     Path | None,
     typer.Option("--root", metavar="DIR", help="The inbox tree; else $FWDPERM_ROOT, else a private directory."),
 ]
-Config = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="The user's rules and settings.")]
+ConfigOption = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="The user's rules and settings.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 NoColor = Annotated[bool, typer.Option("--no-color", help="No colour; NO_COLOR does the same.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Say nothing that is not the result.")]
@@ -52,7 +52,7 @@ Verbose = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class Locations:
     """Where things are, as the options and the environment say.
 
     Attributes:
@@ -68,7 +68,7 @@ class Setting:
     config_is_named: bool
 
     @classmethod
-    def of(cls, root: Path | None, config: Path | None = None) -> Setting:
+    def of(cls, root: Path | None, config: Path | None = None) -> Locations:
         """Read the options; end the command with exit 2 when no place is known."""
         env = os.environ
         try:

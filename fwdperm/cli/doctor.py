@@ -17,22 +17,20 @@ import typer
 
 import fwdperm
 from fwdperm.cli.agents import INSTALLED, settings_file
-from fwdperm.cli.common import AsJson, Exit, Root, Setting, emit, say
+from fwdperm.cli.common import AsJson, Exit, Locations, Root, emit, say
 from fwdperm.cli.telling import is_fresh
 from fwdperm.errors import FwdpermError, OperatorError
-from fwdperm.judge.retirement import retires_on
-from fwdperm.places import fast_command
-from fwdperm.rules.rule import LayerKind
-from fwdperm.rules.toml_file import read_config
-from fwdperm.serve.config import read_settings
-from fwdperm.serve.in_force import Kind, differences, set_by_hand
-from fwdperm.serve.status import read_status
-from fwdperm.wire.shown import shown
+from fwdperm.judge import retires_on
+from fwdperm.policy import read_settings
+from fwdperm.rules import LayerKind, read_config
+from fwdperm.serve import Kind, differences, read_status, set_by_hand
+from fwdperm.sessions import fast_command
+from fwdperm.wire import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from fwdperm.serve.status import Status
+    from fwdperm.serve import Status
 
 _LOG_LINES: Final = 5
 _SHOWN_CHARS: Final = 400
@@ -42,7 +40,7 @@ _TRIED: Final[Mapping[str, str]] = {"claude": "2.1.332", "codex": "0.171.0", "co
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DoctorFinding:
     """One thing that was looked at.
 
     Attributes:
@@ -74,7 +72,7 @@ def doctor_command(
     """
     if agent and agent not in INSTALLED:
         raise typer.BadParameter(f"no agent `{agent}`, expected {', '.join(INSTALLED)}")
-    setting = Setting.of(root)
+    setting = Locations.of(root)
     findings = [*_daemon(setting)]
     status = _served(setting)
     findings += _settings(status, setting) if status is not None else ()
@@ -91,7 +89,7 @@ def doctor_command(
     raise typer.Exit(_code(findings))
 
 
-def _code(findings: list[Finding]) -> Exit:
+def _code(findings: list[DoctorFinding]) -> Exit:
     if any(one.is_good is False and one.subject == "daemon" for one in findings):
         return Exit.NOBODY
     if any(one.is_good is False for one in findings):
@@ -99,20 +97,20 @@ def _code(findings: list[Finding]) -> Exit:
     return Exit.OK if any(one.is_good and one.subject in INSTALLED for one in findings) else Exit.INTERNAL
 
 
-def _daemon(setting: Setting) -> Iterator[Finding]:
+def _daemon(setting: Locations) -> Iterator[DoctorFinding]:
     try:
         status = read_status(setting.state)
     except FwdpermError as error:
-        yield Finding("daemon", is_good=False, words=str(error))
+        yield DoctorFinding("daemon", is_good=False, words=str(error))
         return
     if status is None or not is_fresh(status):
-        yield Finding("daemon", is_good=False, words=f"nobody serves `{setting.root}`; start `fwdperm serve`")
+        yield DoctorFinding("daemon", is_good=False, words=f"nobody serves `{setting.root}`; start `fwdperm serve`")
         return
     good = status.health == "serving"
-    yield Finding("daemon", is_good=good, words=f"{status.health}: `{setting.root}` (pid {status.pid})")
+    yield DoctorFinding("daemon", is_good=good, words=f"{status.health}: `{setting.root}` (pid {status.pid})")
 
 
-def _served(setting: Setting) -> Status | None:
+def _served(setting: Locations) -> Status | None:
     """Give what a living daemon says of itself; None without one, which `_daemon` tells."""
     try:
         status = read_status(setting.state)
@@ -121,75 +119,82 @@ def _served(setting: Setting) -> Status | None:
     return status if status is not None and is_fresh(status) else None
 
 
-def _settings(status: Status, setting: Setting) -> Iterator[Finding]:
+def _settings(status: Status, setting: Locations) -> Iterator[DoctorFinding]:
     """Say what is in force, and where the file on disk says something else."""
     found = list(differences(status))
     words = f"in force from `{status.config}`: {set_by_hand(status.settings) or 'all at their defaults'}"
-    yield Finding("settings", is_good=None if found else True, words=words)
+    yield DoctorFinding("settings", is_good=None if found else True, words=words)
     for one in found:
-        yield Finding("settings", is_good=None if one.kind is Kind.UNREAD else False, words=one.words)
+        yield DoctorFinding("settings", is_good=None if one.kind is Kind.UNREAD else False, words=one.words)
     if os.path.realpath(status.config) != os.path.realpath(setting.config):
         words = f"the daemon reads `{status.config}`, not `{setting.config}`"
-        yield Finding("settings", is_good=None, words=words)
+        yield DoctorFinding("settings", is_good=None, words=words)
 
 
-def _agent(name: str, setting: Setting) -> Iterator[Finding]:
-    from fwdperm.agents.probing import version_of  # noqa: PLC0415 - only here
+def _agent(name: str, setting: Locations) -> Iterator[DoctorFinding]:
+    from fwdperm.agents import version_of  # noqa: PLC0415 - only here
 
     hooks = list(_hooks(name, setting))
     version = version_of(name, env=os.environ)
     if not hooks and not version:
-        yield Finding(name, is_good=None, words="not installed here, and no hooks of ours for it")
+        yield DoctorFinding(name, is_good=None, words="not installed here, and no hooks of ours for it")
         return
     tried = "" if not version or _TRIED[name] in version else f" (fwdperm was tried with {_TRIED[name]})"
-    yield Finding(name, is_good=None, words=f"{version}{tried}" if version else "its program is not on this path")
+    yield DoctorFinding(name, is_good=None, words=f"{version}{tried}" if version else "its program is not on this path")
     if not hooks:
-        yield Finding(name, is_good=None, words=f"no hooks of ours; `fwdperm install {name}` puts them in")
+        yield DoctorFinding(name, is_good=None, words=f"no hooks of ours; `fwdperm install {name}` puts them in")
     yield from hooks
 
 
-def _hooks(name: str, setting: Setting) -> Iterator[Finding]:
+def _hooks(name: str, setting: Locations) -> Iterator[DoctorFinding]:
     """Look at each place where an agent's hooks may stand."""
-    from fwdperm.agents import installing  # noqa: PLC0415 - only here
+    from fwdperm.agents import find_hooks  # noqa: PLC0415 - only here
 
     for project in (None, Path.cwd()):
         path = settings_file(name, env=os.environ, project=project)
         if path.exists() and not path.is_file():
-            yield Finding(name, is_good=False, words=f"`{path}` is no file")
+            yield DoctorFinding(name, is_good=False, words=f"`{path}` is no file")
             continue
         try:
             text = path.read_text(encoding="utf-8")
-            hooks = installing.found(name, text, file=str(path))
+            hooks = find_hooks(name, text, file=str(path))
         except FileNotFoundError:
             continue
         except (OSError, UnicodeDecodeError):
-            yield Finding(name, is_good=False, words=f"`{path}` cannot be read")
+            yield DoctorFinding(name, is_good=False, words=f"`{path}` cannot be read")
             continue
         except OperatorError as error:
-            yield Finding(name, is_good=False, words=str(error))
+            yield DoctorFinding(name, is_good=False, words=str(error))
             continue
         if hooks:
             yield from _try(name, path, hooks, setting)
             if name == "claude" and '"disableAllHooks": true' in text:
-                yield Finding(name, is_good=False, words=f"`{path}` says `disableAllHooks`")
+                yield DoctorFinding(name, is_good=False, words=f"`{path}` says `disableAllHooks`")
     if name == "codex":
         yield from _codex_trust()
 
 
-def _try(name: str, path: Path, hooks: tuple[Any, ...], setting: Setting) -> Iterator[Finding]:
-    from fwdperm.agents.hook import AGENT_TIMEOUT_S, LAST_S  # noqa: PLC0415 - only here
-    from fwdperm.agents.installing import EVENTS, is_written, named_root  # noqa: PLC0415 - as above
-    from fwdperm.agents.probing import try_hook  # noqa: PLC0415 - as above
+def _try(name: str, path: Path, hooks: tuple[Any, ...], setting: Locations) -> Iterator[DoctorFinding]:
+    from fwdperm.agents import (  # noqa: PLC0415 - only here  # noqa: PLC0415 - as above        AGENT_TIMEOUT_S,
+        AGENT_TIMEOUT_S,
+        HOOK_EVENTS,
+        LAST_S,
+        is_written,
+        named_root,
+        try_hook,
+    )
 
-    missing = [event for event in EVENTS[name] if event not in {hook.event for hook in hooks}]
+    missing = [event for event in HOOK_EVENTS[name] if event not in {hook.event for hook in hooks}]
     for event in missing:
-        yield Finding(name, is_good=False, words=f"`{path}` has no hook for {event}; run `fwdperm install {name}`")
+        yield DoctorFinding(
+            name, is_good=False, words=f"`{path}` has no hook for {event}; run `fwdperm install {name}`"
+        )
     env = {**os.environ, "FWDPERM_ROOT": str(setting.root)}
     for hook in hooks:
         if not is_written(hook.command, name, hook.event, words=fast_command(sys.executable)):
-            yield Finding(name, is_good=False, words=_different(name, f"{hook.event} in `{path}`", hook.command))
+            yield DoctorFinding(name, is_good=False, words=_different(name, f"{hook.event} in `{path}`", hook.command))
             continue
-        asks = EVENTS[name][hook.event] == AGENT_TIMEOUT_S
+        asks = HOOK_EVENTS[name][hook.event] == AGENT_TIMEOUT_S
         wrong = try_hook(name, hook.event, env=env, asks=asks)
         named = named_root(hook.command)
         if not wrong and named and os.path.realpath(named) != os.path.realpath(setting.root):
@@ -197,7 +202,7 @@ def _try(name: str, path: Path, hooks: tuple[Any, ...], setting: Setting) -> Ite
         if not wrong and asks and 0 < hook.timeout_s <= LAST_S:
             wrong = f"its timeout of {hook.timeout_s:.0f} s is shorter than the {LAST_S} s a question may take"
         words = f"{hook.event} in `{path}` " + (f"does not run: {wrong}" if wrong else "is what we write, and runs")
-        yield Finding(name, is_good=not wrong, words=words)
+        yield DoctorFinding(name, is_good=not wrong, words=words)
 
 
 def _different(name: str, where: str, command: str) -> str:
@@ -206,61 +211,60 @@ def _different(name: str, where: str, command: str) -> str:
     return f"{where} is a different command than `fwdperm install {name}` writes here, and was not tried: `{begun}`"
 
 
-def _codex_trust() -> Iterator[Finding]:
-    from fwdperm.agents.installing import EVENTS, is_ours, is_written  # noqa: PLC0415 - only here
-    from fwdperm.agents.probing import codex_hooks, is_trusted  # noqa: PLC0415 - as above
+def _codex_trust() -> Iterator[DoctorFinding]:
+    from fwdperm.agents import HOOK_EVENTS, codex_hooks, is_our_hook, is_trusted, is_written  # noqa: PLC0415 - only here  # noqa: PLC0415 - as above
 
     for one in codex_hooks(env=os.environ, cwd=Path.cwd()) or ():
         command = one.get("command")
-        if not is_ours(command, "codex"):
+        if not is_our_hook(command, "codex"):
             continue
         words = fast_command(sys.executable)
-        if not any(is_written(command, "codex", event, words=words) for event in EVENTS["codex"]):
+        if not any(is_written(command, "codex", event, words=words) for event in HOOK_EVENTS["codex"]):
             where = f"what Codex has for {one.get('eventName')}"
-            yield Finding("codex", is_good=False, words=_different("codex", where, str(command)))
+            yield DoctorFinding("codex", is_good=False, words=_different("codex", where, str(command)))
         else:
             good = is_trusted(one)
             told = f"{one.get('eventName')} is {one.get('trustStatus')}"
             remedy = "" if good else ", so Codex skips it; run `fwdperm install codex`"
-            yield Finding("codex", is_good=good, words=told + remedy)
+            yield DoctorFinding("codex", is_good=good, words=told + remedy)
 
 
-def judge_findings(config: Path) -> Iterator[Finding]:
+def judge_findings(config: Path) -> Iterator[DoctorFinding]:
     """Say what can be said of the judge without a call: a model that ends, a key that is not where it should be."""
     if not config.exists():
         return
     found, problems = read_settings(read_config(config.read_bytes(), file=str(config), kind=LayerKind.USER))
     for problem in problems:
         if "`judge" in problem.message:
-            yield Finding("judge", is_good=False if problem.is_error else None, words=str(problem))
+            yield DoctorFinding("judge", is_good=False if problem.is_error else None, words=str(problem))
     if found.judge is not None:
         yield from _setup(found.judge.model, base_url=found.judge.base_url, key_env=found.judge.key_env)
 
 
-def held_judge_findings(status: Status) -> Iterator[Finding]:
+def held_judge_findings(status: Status) -> Iterator[DoctorFinding]:
     """Say the same of the judge that a daemon holds."""
     for problem in status.problems:
         if "`judge" in problem:
-            yield Finding("judge", is_good=False if problem.startswith("cannot") else None, words=problem)
+            yield DoctorFinding("judge", is_good=False if problem.startswith("cannot") else None, words=problem)
     held = status.settings
     if "judge.model" in held:
         yield from _setup(held["judge.model"], base_url=held["judge.base_url"], key_env=held["judge.key_env"])
 
 
-def _setup(model: str, *, base_url: str, key_env: str) -> Iterator[Finding]:
-    yield Finding("judge", is_good=None, words=f"{model} at {base_url}; `fwdperm judge check` tries it")
+def _setup(model: str, *, base_url: str, key_env: str) -> Iterator[DoctorFinding]:
+    yield DoctorFinding("judge", is_good=None, words=f"{model} at {base_url}; `fwdperm judge check` tries it")
     ends = retires_on(model)
     if ends:
-        yield Finding("judge", is_good=None, words=f"the service stops offering {model} on {ends}; name another")
+        yield DoctorFinding("judge", is_good=None, words=f"the service stops offering {model} on {ends}; name another")
     if key_env and not os.environ.get(key_env):
         words = f"`{key_env}` is not set here; it must be in the daemon's environment"
-        yield Finding("judge", is_good=None, words=words)
+        yield DoctorFinding("judge", is_good=None, words=words)
 
 
-def _log(setting: Setting) -> Iterator[Finding]:
+def _log(setting: Locations) -> Iterator[DoctorFinding]:
     try:
         lines = (setting.root / "hooks.log").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return
     for line in lines[-_LOG_LINES:]:
-        yield Finding("log", is_good=None, words=line)
+        yield DoctorFinding("log", is_good=None, words=line)

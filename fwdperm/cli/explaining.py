@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fwdperm.cli.common import AsJson, Config, Exit, Quiet, Root, Setting, emit, fail, say, tell
+from fwdperm.cli.common import AsJson, ConfigOption, Exit, Locations, Quiet, Root, emit, fail, say, tell
 from fwdperm.errors import ChildError, FwdpermError
 from fwdperm.settings import VALUE_CHARS, VALUES
-from fwdperm.wire.request import Facts, Request
-from fwdperm.wire.shown import shown
+from fwdperm.wire import Facts, Request, shown
 
 if TYPE_CHECKING:
-    from fwdperm.rules.ruleset import Ruleset
-    from fwdperm.serve.rulebook import Rulebook
-    from fwdperm.standing import Standing
+    from fwdperm.decision import DecisionContext
+    from fwdperm.policy import Rulebook
+    from fwdperm.rules import Ruleset
 
 _CODES = {"allow": Exit.OK, "deny": Exit.REJECTED, "ask": Exit.WOULD_ASK}
 _ANSWERS = 8_192
@@ -59,7 +58,7 @@ def explain_command(
         Path | None, typer.Option("--file", metavar="FILE", help="A file of requests, one JSON object a line.")
     ] = None,
     root: Root = None,
-    config: Config = None,
+    config: ConfigOption = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -68,10 +67,10 @@ def explain_command(
     Where a daemon serves the root, what it holds is explained; with --config that file, as a daemon would start with.
     Exit 0 allow, 10 deny, 12 ask. With --file each line's answer is one JSON object, and the exit code is 0.
     """
-    from fwdperm.explain import as_json as to_json  # noqa: PLC0415 - only this command needs the parser
-    from fwdperm.explain import as_lines, explain  # noqa: PLC0415 - as above
+    from fwdperm.decision import explain, explanation_as_lines  # noqa: PLC0415 - as above
+    from fwdperm.decision import explanation_as_json as to_json  # noqa: PLC0415 - only this command needs the parser
 
-    setting = Setting.of(root, config)
+    setting = Locations.of(root, config)
     source = _Source.of_file(setting) if config is not None else _Source.in_force(setting, quiet=quiet)
     if file is not None:
         if surface or value:
@@ -87,7 +86,7 @@ def explain_command(
     if as_json:
         emit("explanation", to_json(explained) | {"config": str(source.config), "inForce": source.is_in_force})
     elif not quiet:
-        say(*as_lines(explained))
+        say(*explanation_as_lines(explained))
     raise typer.Exit(_CODES[str(explained.action)])
 
 
@@ -118,19 +117,23 @@ class _Source:
     is_in_force: bool = False
 
     @classmethod
-    def of_file(cls, setting: Setting) -> _Source:
+    def of_file(cls, setting: Locations) -> _Source:
         """Take the file as it is, whoever serves."""
         return cls(setting.root, setting.state, setting.config)
 
     @classmethod
-    def in_force(cls, setting: Setting, *, quiet: bool) -> _Source:
+    def in_force(cls, setting: Locations, *, quiet: bool) -> _Source:
         """Take what the daemon of the root holds, and say where the file on disk differs; the file where none serves.
 
         Where it cannot be learnt what a daemon holds, the file is taken, and that is said.
         """
         from fwdperm.cli.telling import is_fresh  # noqa: PLC0415 - as above
-        from fwdperm.serve.in_force import Kind, differences, read_copy  # noqa: PLC0415 - as above
-        from fwdperm.serve.status import read_status  # noqa: PLC0415 - as above
+        from fwdperm.serve import (  # noqa: PLC0415 - as above            Kind,
+            Kind,
+            differences,
+            read_copy,
+            read_status,
+        )
 
         try:
             status = read_status(setting.state)
@@ -152,18 +155,20 @@ class _Source:
         return cls(setting.root, setting.state, config, text, status.workspace, is_in_force=True)
 
 
-def _recorded(source: _Source, request: Request) -> Standing:
-    """Give the standing that the daemon of this root uses; one that would be started in the requester's directory."""
-    return _open(source, cwd=request.facts.cwd if request.facts else "", with_memory=True).standing(request)
+def _recorded(source: _Source, request: Request) -> DecisionContext:
+    """Give the context that the daemon of this root uses; one that would be started in the requester's directory."""
+    return _open(source, cwd=request.facts.cwd if request.facts else "", with_memory=True).context(request)
 
 
 def _open(source: _Source, *, cwd: str, with_memory: bool = False) -> Rulebook:
     """Open what is recorded for the root; with what people taught, where one request is explained."""
-    from fwdperm.serve.opening import open_rulebook  # noqa: PLC0415 - lines that carry their rules do without it
-    from fwdperm.serve.recall import remember  # noqa: PLC0415 - as above
-    from fwdperm.serve.sessions import Sessions  # noqa: PLC0415 - as above
+    from fwdperm.policy import (  # noqa: PLC0415 - lines that carry their rules do without it
+        open_rulebook,
+        recall_taught_rules,
+    )
+    from fwdperm.sessions import SessionTree  # noqa: PLC0415 - as above
 
-    sessions = Sessions()
+    sessions = SessionTree()
     book = open_rulebook(
         root=source.root,
         state=source.state,
@@ -174,7 +179,7 @@ def _open(source: _Source, *, cwd: str, with_memory: bool = False) -> Rulebook:
     )
     if with_memory:
         try:
-            book.memory = remember(source.state, sessions)
+            book.taught_rules = recall_taught_rules(source.state, sessions)
         except (FwdpermError, OSError) as error:
             tell(f"session rules are left out: {error}")
     return book
@@ -183,7 +188,7 @@ def _open(source: _Source, *, cwd: str, with_memory: bool = False) -> Rulebook:
 # -- a whole file ----------------------------------------------------------------------------------------------
 
 
-def _explain_file(path: Path, setting: Setting, source: _Source) -> None:
+def _explain_file(path: Path, setting: Locations, source: _Source) -> None:
     """Decide every line of a file, one JSON object in and out each. A line that cannot be read floors to ask."""
     import gc  # noqa: PLC0415 - only here
 
@@ -208,11 +213,11 @@ class Bulk:
         source: What is taken instead; None for that.
     """
 
-    def __init__(self, setting: Setting, source: _Source | None = None) -> None:
-        from fwdperm.explain import as_json, explain  # noqa: PLC0415 - the parser is loaded when it is needed
+    def __init__(self, setting: Locations, source: _Source | None = None) -> None:
+        from fwdperm.decision import explain, explanation_as_json  # noqa: PLC0415 - the parser is loaded when it is needed
 
         self._explain = explain
-        self._as_json = as_json
+        self._as_json = explanation_as_json
         self._home = os.path.expanduser("~")  # noqa: PTH111 - text, not a Path
         recorded = source or _Source.of_file(setting)
         self._open = lru_cache(maxsize=64)(lambda cwd: _open(recorded, cwd=cwd))
@@ -248,18 +253,18 @@ class Bulk:
     def _text(self, facts: Facts, agent: str, own: str) -> str:
         """Give the answer but for its id."""
         request = _request(facts, agent=agent)
-        return _DUMP(self._as_json(self._explain(request, self._standing(request, own))))[1:]
+        return _DUMP(self._as_json(self._explain(request, self._context(request, own))))[1:]
 
-    def _standing(self, request: Request, rules: str) -> Standing:
+    def _context(self, request: Request, rules: str) -> DecisionContext:
+        from fwdperm.decision import DecisionContext, NothingTaught  # noqa: PLC0415 - as above
         from fwdperm.guard import Surroundings  # noqa: PLC0415 - as above
-        from fwdperm.standing import NothingTaught, Standing  # noqa: PLC0415 - as above
 
         facts = request.facts
         cwd, home = (facts.cwd, facts.home) if facts else ("", "")
         if not rules:
-            return self._open(cwd).standing(request)
+            return self._open(cwd).context(request)
         around = Surroundings(workspaces=(cwd,) if cwd not in ("", "/", home) else (), home=home)
-        return Standing(self._compose(rules, home), around, NothingTaught())
+        return DecisionContext(self._compose(rules, home), around, NothingTaught())
 
 
 def _named(name: Any, number: int) -> str:
@@ -312,8 +317,10 @@ def _read_row(row: Any, *, home: str) -> tuple[Facts, str, str]:
 
 def _compose(text: str, home: str) -> tuple[Ruleset, ...]:
     """Compose what a line carries: rulesets from the requester's up to the root's, each a list of layers."""
-    from fwdperm.rules.mode import Mode  # noqa: PLC0415 - as above
-    from fwdperm.rules.ruleset import Ruleset  # noqa: PLC0415 - as above
+    from fwdperm.rules import (  # noqa: PLC0415 - as above
+        Mode,
+        Ruleset,
+    )
 
     mode, chain = json.loads(text)
     if not isinstance(chain, list) or not chain or not all(isinstance(layers, list) for layers in chain):
@@ -325,8 +332,7 @@ def _compose(text: str, home: str) -> tuple[Ruleset, ...]:
 
 
 def _layer(rows: Any, number: int) -> Any:
-    from fwdperm.rules.layer import Layer, Problem, broken_layer  # noqa: PLC0415 - as above
-    from fwdperm.rules.rule import Action, LayerKind, Origin, Rule  # noqa: PLC0415 - as above
+    from fwdperm.rules import Action, Layer, LayerKind, Origin, Problem, Rule, broken_layer  # noqa: PLC0415 - as above  # noqa: PLC0415 - as above
 
     name = f"layer {number}"
     if isinstance(rows, dict):

@@ -1,6 +1,6 @@
 """`fwdperm judge check` and `fwdperm judge eval`: does the judge work, what does it cost, what is it good for.
 
-Lives here: two commands. Never here: asking (`judge/`), measuring (`evaluation/`), a decision.
+Lives here: two commands. Never here: asking (`judge/`), measuring (`evals/`), a decision.
 """
 
 from __future__ import annotations
@@ -12,19 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fwdperm.cli.common import AsJson, Config, Exit, Root, Setting, emit, fail, say
+from fwdperm.cli.common import AsJson, ConfigOption, Exit, Locations, Root, emit, fail, say
 from fwdperm.errors import FwdpermError
-from fwdperm.wire.shown import shown
+from fwdperm.wire import shown
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from fwdperm.evaluation.cases import Case
-    from fwdperm.evaluation.run import Judge
-    from fwdperm.evaluation.score import Row
-    from fwdperm.judge.setup import JudgeSetup
-    from fwdperm.judge.verdict import Opinion
-    from fwdperm.serve.config import Config as Settings
+    from fwdperm.evals import Case, CaseResult, Judge
+    from fwdperm.judge import JudgeSetup, Opinion
+    from fwdperm.policy import Config as Settings
 
 CASES_BYTES = 1 << 24
 """Bytes of a case file."""
@@ -38,18 +35,22 @@ def register(app: typer.Typer) -> None:
     app.add_typer(family, name="judge")
 
 
-def check_command(root: Root = None, config: Config = None, as_json: AsJson = False) -> None:
+def check_command(root: Root = None, config: ConfigOption = None, as_json: AsJson = False) -> None:
     """Make one harmless call and say what works, what it costs, and what the model is good for.
 
     Exit 0 when the judge spoke, 1 when it was silent, 3 when none is configured.
     """
-    from fwdperm.judge.brief import NOTHING_KNOWN, Matter, Part  # noqa: PLC0415 - only here
-    from fwdperm.judge.retirement import retires_on  # noqa: PLC0415 - as above
+    from fwdperm.judge import (  # noqa: PLC0415 - only here        NOTHING_KNOWN,
+        NOTHING_KNOWN,
+        BriefUnit,
+        Matter,
+        retires_on,
+    )
 
-    setup = _configured(_settings(Setting.of(root, config)))
+    setup = _configured(_settings(Locations.of(root, config)))
     value = "git status --short"
     matter = Matter(
-        "bash", (value,), "/work", (Part("bash", value, "routine"),), "routine", "check", ("check",), "check"
+        "bash", (value,), "/work", (BriefUnit("bash", value, "routine"),), "routine", "check", ("check",), "check"
     )
     opinion = asyncio.run(
         _with_model(setup, lambda consider: consider(matter, NOTHING_KNOWN, session=("check", "check")))
@@ -70,7 +71,7 @@ def eval_command(
     ] = False,
     cwd: Annotated[str, typer.Option("--cwd", metavar="DIR", help="The workspace of rows that name none.")] = "/w/proj",
     root: Root = None,
-    config: Config = None,
+    config: ConfigOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure the judge on cases, through the order that serves: guard, judge, and what code makes of its verdict.
@@ -78,7 +79,7 @@ def eval_command(
     Exit 0; 7 when anything was allowed that must not be; 3 when no judge is configured (with --ablate it is then the
     guard alone that is measured).
     """
-    setting = Setting.of(root, config)
+    setting = Locations.of(root, config)
     settings = _settings(setting)
     rows = _read(cases, cwd=cwd)
     setup = settings.judge if ablate else _configured(settings)
@@ -95,12 +96,14 @@ def eval_command(
 # -- what both need --------------------------------------------------------------------------------------------
 
 
-def _settings(setting: Setting) -> Settings:
+def _settings(setting: Locations) -> Settings:
     """Read the configuration; one that is wrong about the judge ends the command."""
-    from fwdperm.rules.rule import LayerKind  # noqa: PLC0415 - only here
-    from fwdperm.rules.toml_file import read_config  # noqa: PLC0415 - as above
-    from fwdperm.serve.config import Config as Nothing  # noqa: PLC0415 - as above
-    from fwdperm.serve.config import read_settings  # noqa: PLC0415 - as above
+    from fwdperm.policy import Config as Nothing  # noqa: PLC0415 - as above
+    from fwdperm.policy import read_settings  # noqa: PLC0415 - as above
+    from fwdperm.rules import (  # noqa: PLC0415 - only here
+        LayerKind,
+        read_config,
+    )
 
     if not setting.config.exists():
         if setting.config_is_named:
@@ -124,7 +127,7 @@ def _configured(settings: Settings) -> JudgeSetup:
 
 
 async def _with_model(setup: JudgeSetup, use: Callable[[Any], Awaitable[Any]]) -> Any:
-    from fwdperm.judge.model import Model  # noqa: PLC0415 - only here
+    from fwdperm.judge import Model  # noqa: PLC0415 - only here
 
     model = Model(setup, env=os.environ)
     try:
@@ -137,7 +140,7 @@ async def _with_model(setup: JudgeSetup, use: Callable[[Any], Awaitable[Any]]) -
 
 
 def _checked(setup: JudgeSetup, opinion: Opinion, *, retires: str) -> dict[str, Any]:
-    from fwdperm.judge.verdict import Choice, Verdict  # noqa: PLC0415 - only here
+    from fwdperm.judge import Choice, Verdict  # noqa: PLC0415 - only here
 
     call = opinion.call
     spoke = isinstance(opinion, Verdict)
@@ -209,7 +212,7 @@ def _good_for(body: dict[str, Any]) -> str:
 
 
 def _read(file: Path, *, cwd: str) -> list[Case]:
-    from fwdperm.evaluation.cases import read_cases  # noqa: PLC0415 - only here
+    from fwdperm.evals import read_cases  # noqa: PLC0415 - only here
 
     try:
         if file.stat().st_size > CASES_BYTES:
@@ -227,13 +230,13 @@ async def _measure(
     cases: Sequence[Case],
     setup: JudgeSetup | None,
     settings: Settings,
-    setting: Setting,
+    setting: Locations,
     *,
     repeat: int,
     ablate: bool,
-) -> dict[str, list[Row]]:
+) -> dict[str, list[CaseResult]]:
     """Give the rows of each column: the guard with the worst judge, the model alone, both together."""
-    from fwdperm.evaluation.run import always_allow, decide_rows, model_judge  # noqa: PLC0415 - only here
+    from fwdperm.evals import always_allow, decide_rows, model_judge  # noqa: PLC0415 - only here
     from fwdperm.guard import Surroundings  # noqa: PLC0415 - as above
 
     around = Surroundings(
@@ -242,7 +245,7 @@ async def _measure(
         exec_judgeable=settings.exec_judgeable,
         own=(str(setting.root), str(setting.state), str(setting.config)),
     )
-    columns: dict[str, list[Row]] = {}
+    columns: dict[str, list[CaseResult]] = {}
     if ablate:
         columns["guard_always_allow"] = await decide_rows(cases, always_allow, around=around)
     if setup is None:
@@ -258,17 +261,17 @@ async def _measure(
     return columns
 
 
-def _report(columns: dict[str, list[Row]], main: str, setup: JudgeSetup | None) -> dict[str, Any]:
-    from fwdperm.evaluation.score import by_surface, by_tag, score  # noqa: PLC0415 - only here
+def _report(columns: dict[str, list[CaseResult]], main: str, setup: JudgeSetup | None) -> dict[str, Any]:
+    from fwdperm.evals import by_surface, by_tag, score_rows  # noqa: PLC0415 - only here
 
     rows = columns[main]
     return {
-        **score(rows).as_json(),
+        **score_rows(rows).as_json(),
         "column": main,
         "model": setup.model if setup is not None else "",
         "by_surface": {name: one.as_json() for name, one in by_surface(rows).items()},
         "by_tag": {name: one.as_json() for name, one in by_tag(rows).items()},
-        "columns": {name: score(found).as_json() for name, found in columns.items()},
+        "columns": {name: score_rows(found).as_json() for name, found in columns.items()},
         "cases": [row.as_json() for row in rows],
     }
 
@@ -280,13 +283,13 @@ _TITLES = {
 }
 
 
-def _table(columns: dict[str, list[Row]], main: str, setup: JudgeSetup | None) -> list[str]:
-    from fwdperm.evaluation.score import by_surface, by_tag, score  # noqa: PLC0415 - only here
+def _table(columns: dict[str, list[CaseResult]], main: str, setup: JudgeSetup | None) -> list[str]:
+    from fwdperm.evals import by_surface, by_tag, score_rows  # noqa: PLC0415 - only here
 
     lines = []
     asked_of = f" ({shown(setup.model)})" if setup is not None else ""
     for name, rows in columns.items():
-        found = score(rows)
+        found = score_rows(rows)
         lines += [
             f"{_TITLES[name]}{asked_of if name != 'guard_always_allow' else ''}",
             f"  rows               {found.rows}: {found.asked} reached the judge, {found.escalated} a person",

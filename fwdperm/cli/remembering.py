@@ -14,20 +14,18 @@ import typer
 from pydantic import ValidationError
 
 from fwdperm.cli.answering import CODES, user_name
-from fwdperm.cli.common import AsJson, Config, Exit, Quiet, Root, Setting, counted, emit, fail, say, tell
+from fwdperm.cli.common import AsJson, ConfigOption, Exit, Locations, Quiet, Root, counted, emit, fail, say, tell
 from fwdperm.cli.telling import nobody_serves
 from fwdperm.errors import EnvironmentFailure, FwdpermError
-from fwdperm.places import ROOT_SESSION
-from fwdperm.seat.always import parse_span
-from fwdperm.seat.counter import send_command
-from fwdperm.wire.rule_command import RuleCommand
-from fwdperm.wire.shown import shown
+from fwdperm.seat import parse_span, send_command
+from fwdperm.sessions import ROOT_SESSION
+from fwdperm.wire import RuleCommand, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fwdperm.memory.values import Rule
-    from fwdperm.serve.recall import Recalled
+    from fwdperm.policy import Recalled
+    from fwdperm.session_rules import SessionRule
 
 For = Annotated[
     str, typer.Option("--for", metavar="TIME", help="How long it holds: 30m, 2h, 7d (default: the session's life).")
@@ -54,16 +52,16 @@ def list_command(
     quiet: Quiet = False,
 ) -> None:
     """List session rules, newest first: who, when, from which answer, where, until when, how often used."""
-    from fwdperm.serve.recall import row_of  # noqa: PLC0415 - only here
+    from fwdperm.policy import rule_row  # noqa: PLC0415 - only here
 
-    setting = Setting.of(root)
+    setting = Locations.of(root)
     found = _recall(setting)
     now = max(int(time.time() * 1000), found.rules.clock)
     rules = [rule for rule in found.rules.rules.values() if everything or not rule.has_expired(now)][::-1]
     if as_json:
         rows = []
         for rule in rules:
-            row = row_of(rule, found.rules.uses.get(rule.id))
+            row = rule_row(rule, found.rules.uses.get(rule.id))
             rows.append({key: _plain(value) for key, value in row.items()} | {"expired": rule.has_expired(now)})
         emit("rules", {"rules": rows})
         return
@@ -111,7 +109,7 @@ def add_command(
             user=user_name(),
         )
     )
-    _send(Setting.of(root), command, as_json=as_json, quiet=quiet)
+    _send(Locations.of(root), command, as_json=as_json, quiet=quiet)
 
 
 def revoke_command(
@@ -123,22 +121,22 @@ def revoke_command(
 ) -> None:
     """Revoke a session rule, from the next request on. Exit 5 for an unknown one, 4 when nobody serves."""
     command = _checked(lambda: RuleCommand(do="revoke", rule=rule, note=note, via="cli", user=user_name()))
-    _send(Setting.of(root), command, as_json=as_json, quiet=quiet)
+    _send(Locations.of(root), command, as_json=as_json, quiet=quiet)
 
 
 def suggest_command(
     since: Annotated[str, typer.Option("--since", metavar="TIME", help="How far to look back: 12h, 7d.")] = "7d",
     least: Annotated[int, typer.Option("--least", metavar="N", min=1, help="Approved at least so many times.")] = 2,
     write: Annotated[bool, typer.Option("--write", help="Write the change into the config.")] = False,
-    config: Config = None,
+    config: ConfigOption = None,
     root: Root = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Show what rules would have saved prompts, as a change to your config. Nothing is written without --write."""
-    from fwdperm.serve.suggesting import suggest_change  # noqa: PLC0415 - only here
+    from fwdperm.policy import suggest_change  # noqa: PLC0415 - only here
 
-    setting = Setting.of(root, config)
+    setting = Locations.of(root, config)
     span = parse_span(since)
     if span is None:
         fail(f"`{shown(since)}` is no time; write 12h or 7d", Exit.USAGE)
@@ -169,19 +167,19 @@ def suggest_command(
 # -- saying ----------------------------------------------------------------------------------------------------
 
 
-def _recall(setting: Setting) -> Recalled:
-    from fwdperm.serve.recall import recall  # noqa: PLC0415 - only here
+def _recall(setting: Locations) -> Recalled:
+    from fwdperm.policy import recall_session_rules  # noqa: PLC0415 - only here
 
     try:
-        return recall(setting.state)
+        return recall_session_rules(setting.state)
     except (FwdpermError, OSError) as error:
         fail(str(error), Exit.INTERNAL)
 
 
-def _lines(rule: Rule, found: Recalled, *, now: int) -> list[str]:
-    from fwdperm.serve.recall import row_of  # noqa: PLC0415 - only here
+def _lines(rule: SessionRule, found: Recalled, *, now: int) -> list[str]:
+    from fwdperm.policy import rule_row  # noqa: PLC0415 - only here
 
-    row = row_of(rule, found.rules.uses.get(rule.id))
+    row = rule_row(rule, found.rules.uses.get(rule.id))
     match row["kind"]:
         case "grant":
             what = f'allow {shown(row["surface"])} "{shown(row["pattern"])}"'
@@ -221,7 +219,7 @@ def _checked(make: Callable[[], RuleCommand]) -> RuleCommand:
         fail(f"{'.'.join(map(str, first['loc']))} {first['msg'].lower()}".strip(), Exit.USAGE)
 
 
-def _send(setting: Setting, command: RuleCommand, *, as_json: bool, quiet: bool) -> NoReturn:
+def _send(setting: Locations, command: RuleCommand, *, as_json: bool, quiet: bool) -> NoReturn:
     try:
         word = send_command(setting.state, command)
     except EnvironmentFailure as error:

@@ -12,12 +12,9 @@ from typing import Annotated
 
 import typer
 
-from fwdperm.cli.common import AsJson, Config, Exit, Quiet, Root, Setting, counted, emit, fail, say, tell
+from fwdperm.cli.common import AsJson, ConfigOption, Exit, Locations, Quiet, Root, counted, emit, fail, say, tell
 from fwdperm.errors import EnvironmentFailure
-from fwdperm.rules.layer import Problem, Severity
-from fwdperm.rules.rule import LayerKind
-from fwdperm.rules.toml_file import PROJECT_SETTINGS, read_config
-from fwdperm.rules.trust import TrustStore
+from fwdperm.rules import PROJECT_SETTINGS, LayerKind, Problem, Severity, TrustStore, read_config
 
 STARTER = """\
 # fwdperm: what subagents may do without asking you.
@@ -64,9 +61,9 @@ def register(app: typer.Typer) -> None:
     app.command("check", short_help="Say what is wrong or doubtful in a ruleset.")(check_command)
 
 
-def init_command(config: Config = None, root: Root = None, quiet: Quiet = False) -> None:
+def init_command(config: ConfigOption = None, root: Root = None, quiet: Quiet = False) -> None:
     """Write a commented starter ruleset, and say what to do next. Never overwrites one."""
-    setting = Setting.of(root, config)
+    setting = Locations.of(root, config)
     path = setting.config
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -94,7 +91,7 @@ def trust_command(
     quiet: Quiet = False,
 ) -> None:
     """Let a project's ruleset allow, as long as its content stays exactly as it is now."""
-    setting = Setting.of(root)
+    setting = Locations.of(root)
     store = TrustStore(setting.state / "trust.json")
     try:
         if revoke:
@@ -117,16 +114,16 @@ def trust_command(
 
 def check_command(
     file: Annotated[Path | None, typer.Argument(metavar="FILE", help="A ruleset (default: the user's).")] = None,
-    config: Config = None,
+    config: ConfigOption = None,
     root: Root = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Say what is wrong or doubtful in a ruleset, with file and line. Exit 3 when a daemon would not start with it."""
-    from fwdperm.rules.lint import lint  # noqa: PLC0415 - only here
-    from fwdperm.serve.config import read_settings  # noqa: PLC0415 - only here
+    from fwdperm.policy import read_settings  # noqa: PLC0415 - only here
+    from fwdperm.rules import lint_rules  # noqa: PLC0415 - only here
 
-    path = file or Setting.of(root, config).config
+    path = file or Locations.of(root, config).config
     try:
         read = read_config(path.read_bytes(), file=str(path), kind=LayerKind.USER)
     except OSError as error:
@@ -134,7 +131,7 @@ def check_command(
         fail(f"cannot read `{path}`: {error.strerror}{then}", Exit.CONFIG)
     _, wrong = read_settings(read)
     layers = (read.layer, *(section.layer for section in read.agents.values()))
-    doubtful = lint(layers)
+    doubtful = lint_rules(layers)
     problems: list[Problem] = [*read.problems, *wrong, *doubtful]
     errors = [problem for problem in problems if problem.severity is Severity.ERROR]
     if as_json:

@@ -14,9 +14,9 @@ from typing import Annotated
 
 import typer
 
-from fwdperm.cli.common import Config, Exit, NoColor, Quiet, Root, Setting, Verbose, counted, fail, tell
+from fwdperm.cli.common import ConfigOption, Exit, Locations, NoColor, Quiet, Root, Verbose, counted, fail, tell
 from fwdperm.errors import AlreadyServed, ChildError, EnvironmentFailure, OperatorError
-from fwdperm.places import ROOT_SESSION
+from fwdperm.sessions import ROOT_SESSION
 
 
 def register(app: typer.Typer) -> None:
@@ -48,7 +48,7 @@ def serve_command(
         bool, typer.Option("--poll", help="List the inboxes on time; for file systems without news of changes.")
     ] = False,
     root: Root = None,
-    config: Config = None,
+    config: ConfigOption = None,
     no_color: NoColor = False,
     quiet: Quiet = False,
     verbose: Verbose = 0,
@@ -58,16 +58,19 @@ def serve_command(
     Exit 3 when a ruleset or setting has an error: nothing is served wider than before.
     """
     gc.disable()  # as when the commands were loaded; `serve` takes it up again
-    from fwdperm.serve.daemon import serve  # noqa: PLC0415 - the daemon is loaded by its own command only
-    from fwdperm.serve.logs import configure  # noqa: PLC0415 - as above
-    from fwdperm.serve.parts import Options, build  # noqa: PLC0415 - as above
-    from fwdperm.serve.tenure import remark_on  # noqa: PLC0415 - as above
+    from fwdperm.serve import (  # noqa: PLC0415 - the daemon is loaded by its own command only
+        DaemonOptions,
+        build_parts,
+        configure_logs,
+        serve,
+        sharing_remark,
+    )
 
-    configure(-1 if quiet else verbose)
-    setting = Setting.of(root, config)
+    configure_logs(-1 if quiet else verbose)
+    setting = Locations.of(root, config)
     if setting.config_is_named and not setting.config.exists():
         fail(f"config `{setting.config}` does not exist; `fwdperm init --config FILE` writes one", Exit.CONFIG)
-    options = Options(
+    options = DaemonOptions(
         root=setting.root,
         state=setting.state,
         config=setting.config,
@@ -81,7 +84,7 @@ def serve_command(
         polls=poll,
     )
     try:
-        parts = build(options)
+        parts = build_parts(options)
     except AlreadyServed as error:
         fail(str(error), Exit.USAGE)
     except OperatorError as error:
@@ -90,8 +93,8 @@ def serve_command(
         fail(str(error), Exit.USAGE)
     except EnvironmentFailure as error:
         fail(str(error), Exit.INTERNAL)
-    remark = remark_on(setting.root, setting.state, is_said=shared)
-    taught = len(parts.teaching.memory.rules.rules)
+    remark = sharing_remark(setting.root, setting.state, is_said=shared)
+    taught = len(parts.teaching.taught_rules.rules.rules)
     are = "is" if taught == 1 else "are"
     tell(
         *([remark] if remark else []),
@@ -122,13 +125,13 @@ def run_command(
 
     The session, its parent, agent, directory and ruleset go on record; the child gets the variables it needs.
     """
-    from fwdperm.launch import run  # noqa: PLC0415 - only here
+    from fwdperm.sessions import run_child  # noqa: PLC0415 - only here
 
     if not context.args:
         fail("name the command to run after `--`", Exit.USAGE)
-    setting = Setting.of(root)
+    setting = Locations.of(root)
     try:
-        code = run(
+        code = run_child(
             context.args,
             session=session,
             parent=parent or None,
@@ -156,7 +159,7 @@ def simulate_command(
 
     Without a terminal a script answers. Nothing is left behind.
     """
-    from fwdperm.testing.demonstration import demonstrate  # noqa: PLC0415 - only here
+    from fwdperm.testing import demonstrate  # noqa: PLC0415 - only here
 
     try:
         code = demonstrate(by_script=no_prompt, quiet=quiet)

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from fwdperm.cli.common import AsJson, Exit, Root, Setting, counted, emit, fail, say
+from fwdperm.cli.common import AsJson, Exit, Locations, Root, counted, emit, fail, say
 from fwdperm.errors import FwdpermError
-from fwdperm.places import NO_AGENT
-from fwdperm.serve.status import Status, read_status
-from fwdperm.wire.shown import shown
+from fwdperm.serve import Status, read_status
+from fwdperm.sessions import NO_AGENT
+from fwdperm.wire import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fwdperm.journal.line import Line
+    from fwdperm.journal import JournalLine
 
 _FRESH_S = 5.0
 """Seconds after which a status file means that nobody serves."""
@@ -43,14 +43,14 @@ def status_command(root: Root = None, as_json: AsJson = False) -> None:
 
     The settings are those that the daemon holds; where the file on disk says something else, that is told.
     """
-    setting = Setting.of(root)
+    setting = Locations.of(root)
     status = _status(setting)
     alive = status is not None and is_fresh(status)
     if as_json:
         body = _camel(status.as_json()) if status else {}
         told: list[str] = []
         if status and alive:
-            from fwdperm.serve.in_force import differences  # noqa: PLC0415 - only here
+            from fwdperm.serve import differences  # noqa: PLC0415 - only here
 
             told = [one.words for one in differences(status)]
         emit("status", {"serving": alive, "root": str(setting.root), **body, "differs": told})
@@ -67,7 +67,7 @@ def tree_command(root: Root = None, as_json: AsJson = False) -> None:
     Behind each session stands what is known of it: `running` or `ended` when `fwdperm run` started it, `claimed` when
     only its requests name it, `inbox` when it only has one.
     """
-    setting = Setting.of(root)
+    setting = Locations.of(root)
     status = _status(setting)
     alive = status is not None and is_fresh(status)
     if as_json:
@@ -88,12 +88,14 @@ def why_command(
     as_json: AsJson = False,
 ) -> None:
     """Tell a request's whole story from the journal: what was asked, who said what, what decided."""
-    from fwdperm.journal.filters import Filter  # noqa: PLC0415 - only here
-    from fwdperm.journal.query import query  # noqa: PLC0415 - only here
+    from fwdperm.journal import (  # noqa: PLC0415 - only here
+        Filter,
+        query_journal,
+    )
 
-    setting = Setting.of(root)
+    setting = Locations.of(root)
     try:
-        lines = list(query(setting.state / "journal", Filter(id=request_id)))
+        lines = list(query_journal(setting.state / "journal", Filter(id=request_id)))
     except (FwdpermError, OSError) as error:
         fail(str(error), Exit.INTERNAL)
     if not lines:
@@ -111,7 +113,7 @@ def schema_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="request, response, prompt, reply or heartbeat.")] = "",
 ) -> None:
     """Print the JSON Schema of one kind of file."""
-    from fwdperm.wire.schemas import SCHEMAS  # noqa: PLC0415 - only here
+    from fwdperm.wire import SCHEMAS  # noqa: PLC0415 - only here
 
     made = SCHEMAS.get(name)
     if not name:
@@ -124,12 +126,12 @@ def schema_command(
 # -- drawing ---------------------------------------------------------------------------------------------------
 
 
-def nobody_serves(setting: Setting) -> str:
+def nobody_serves(setting: Locations) -> str:
     """Say that nobody serves, and what to do."""
     return f"nobody serves `{setting.root}`; start `fwdperm serve`, or name another root with --root"
 
 
-def is_served(setting: Setting) -> bool:
+def is_served(setting: Locations) -> bool:
     """Say whether a daemon serves the root now, as far as its status file tells."""
     status = _status(setting)
     return status is not None and is_fresh(status)
@@ -145,7 +147,7 @@ def _camel(body: dict[str, Any]) -> dict[str, Any]:
     return {re.sub("_(.)", lambda found: found[1].upper(), name): value for name, value in body.items()}
 
 
-def _status(setting: Setting) -> Status | None:
+def _status(setting: Locations) -> Status | None:
     try:
         return read_status(setting.state)
     except FwdpermError as error:
@@ -153,7 +155,7 @@ def _status(setting: Setting) -> Status | None:
 
 
 def _status_lines(status: Status) -> list[str]:
-    from fwdperm.serve.in_force import differences, set_by_hand  # noqa: PLC0415 - only here
+    from fwdperm.serve import differences, set_by_hand  # noqa: PLC0415 - only here
 
     stages = ", ".join(f"{stage} {count}" for stage, count in sorted(status.by_stage.items())) or "none yet"
     lines = [
@@ -223,16 +225,18 @@ def _story(kind: str, data: dict[str, Any], *, at: int) -> list[str]:
             return [f"{when}  {kind}"]
 
 
-def _taught(setting: Setting, data: dict[str, Any]) -> list[str]:
+def _taught(setting: Locations, data: dict[str, Any]) -> list[str]:
     """Say who taught each session rule that decided, in answer to what, and in which words."""
-    from fwdperm.journal.filters import Filter  # noqa: PLC0415 - only here
-    from fwdperm.journal.query import query  # noqa: PLC0415 - only here
+    from fwdperm.journal import (  # noqa: PLC0415 - only here
+        Filter,
+        query_journal,
+    )
 
     rules = [data.get("rule") or {}, *(unit.get("rule") or {} for unit in data.get("units") or ())]
     names = dict.fromkeys(str(rule["id"]) for rule in rules if rule.get("layer") == "session" and rule.get("id"))
-    found: dict[str, Line] = {}
+    found: dict[str, JournalLine] = {}
     for kind in ("replied", "rule_added"):
-        for line in query(setting.state / "journal", Filter(kind=kind)):
+        for line in query_journal(setting.state / "journal", Filter(kind=kind)):
             found |= {name: line for name in names if name[1:].partition(".")[0] == str(line.seq)}
     lines = []
     for name, line in found.items():

@@ -1,14 +1,33 @@
 """Guard: deterministic classes of danger.
 
-Lives here: `assess`, and behind it the tables: the positive list (`positive.py`), perils (`dangers.py`), catastrophes
-(`critical.py`, `flows.py`), sensitive paths (`markers.py`), our own files (`own.py`). Pure.
+Lives here: `assess`, and behind it the tables: the allow list (`positive.py`), danger rules (`dangers.py`),
+catastrophes (`critical.py`, `flows.py`), sensitive paths (`markers.py`), our own files (`self_protection.py`), secrets
+shown or sent out (`exfiltration.py`). Pure.
 Never here: a rule, a model, a question to anybody.
 """
 
 from __future__ import annotations
 
-from fwdperm.guard.assess import assess, assess_unit
-from fwdperm.guard.classes import Assessment, Danger
-from fwdperm.guard.surroundings import Surroundings
+TYPE_CHECKING = False  # type checkers read it as true, and so see where each name comes from
+if TYPE_CHECKING:
+    from fwdperm.guard.assessment import assess
+    from fwdperm.guard.classes import Assessment, Danger
+    from fwdperm.guard.surroundings import Surroundings
+else:
+    from fwdperm._doors import open_door
 
-__all__ = ["Assessment", "Danger", "Surroundings", "assess", "assess_unit"]
+    __getattr__, __dir__ = open_door(
+        __name__,
+        {
+            "assessment": ("assess",),
+            "classes": ("Assessment", "Danger"),
+            "surroundings": ("Surroundings",),
+        },
+    )
+
+__all__ = [
+    "Assessment",
+    "Danger",
+    "Surroundings",
+    "assess",
+]

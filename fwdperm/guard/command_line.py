@@ -2,8 +2,8 @@
 
 Lives here: the order of looks at a command. Never here: the tables it looks into.
 
-The order: the positive list in full, else catastrophe, else peril, else ruled. What several commands do together comes
-on top and only ever makes things worse.
+The order: the allow list in full, else catastrophe, else danger rule, else ruled. What several commands do together
+comes on top and only ever makes things worse.
 """
 
 from __future__ import annotations
@@ -15,24 +15,22 @@ from typing import TYPE_CHECKING, Final
 from fwdperm.guard.catastrophe import measured
 from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.guard.dangers import danger_of
+from fwdperm.guard.exfiltration import is_secret, secret_read_by
 from fwdperm.guard.flows import MOST_COMMANDS, flows
-from fwdperm.guard.leaks import is_secret, secret_read_by
 from fwdperm.guard.markers import may_hold_secret_path, may_stand_for_secret, sensitive_to_write
-from fwdperm.guard.own import is_own
 from fwdperm.guard.routine import routine_use
+from fwdperm.guard.self_protection import is_own
 from fwdperm.guard.text import holds_token, sql_changes
 from fwdperm.guard.touched import candidates, catastrophe
 from fwdperm.guard.writing import why_not_ordinary
-from fwdperm.programs.lookup import is_in_family, lookup
-from fwdperm.programs.program import Takes, Use
-from fwdperm.programs.variables import runs_code
+from fwdperm.programs import Takes, Use, is_in_family, lookup, runs_code
 from fwdperm.shell import parse_line
 
 if TYPE_CHECKING:
-    from fwdperm.guard.surroundings import Ground
-    from fwdperm.programs.program import Danger as Listed
-    from fwdperm.programs.program import Program
-    from fwdperm.shell.command import Command, Line
+    from fwdperm.guard.surroundings import Location
+    from fwdperm.programs import Danger as Listed
+    from fwdperm.programs import Program
+    from fwdperm.shell import Command, CommandLine
 
 LONGEST_ROUTINE: Final = 2_000
 """Characters of a line that can still be routine: more than a person takes in."""
@@ -76,13 +74,13 @@ _REGENERABLE: Final = frozenset(
 """Directories of the workspace that a build makes again."""
 
 
-def assess_line(line: Line, text: str, ground: Ground) -> tuple[Assessment, list[Assessment]]:
+def assess_line(line: CommandLine, text: str, location: Location) -> tuple[Assessment, list[Assessment]]:
     """Assess a command line.
 
     Args:
         line: The parsed line.
         text: As typed.
-        ground: Where it runs.
+        location: Where it runs.
 
     Returns:
         The worst, and one assessment per command in the line's order.
@@ -90,7 +88,7 @@ def assess_line(line: Line, text: str, ground: Ground) -> tuple[Assessment, list
     if not text.strip():
         return Assessment(Danger.DANGEROUS, "dangerous.empty", "there is no command to judge"), []
     veto = _veto(line, text)
-    each = [_assess_command(index, line, ground, veto) for index in range(len(line.commands))]
+    each = [_assess_command(index, line, location, veto) for index in range(len(line.commands))]
     if (
         len(each) > 1
         or "$" in text
@@ -100,7 +98,7 @@ def assess_line(line: Line, text: str, ground: Ground) -> tuple[Assessment, list
         or "{" in text
         or (each[:1] and each[0].danger is not Danger.ROUTINE)
     ):
-        for index, (danger, id_, reason, words) in flows(line, ground, text).items():
+        for index, (danger, id_, reason, words) in flows(line, location, text).items():
             hit = measured(Assessment(danger, id_, reason, words))
             if index >= len(each):
                 each.append(hit)
@@ -115,12 +113,12 @@ def assess_line(line: Line, text: str, ground: Ground) -> tuple[Assessment, list
     return worst, each
 
 
-def assess_text(text: str, ground: Ground) -> Assessment:
+def assess_text(text: str, location: Location) -> Assessment:
     """Assess text that a shell would run."""
-    return assess_line(parse_line(text), text, ground)[0]
+    return assess_line(parse_line(text), text, location)[0]
 
 
-def _veto(line: Line, text: str) -> Assessment | None:  # noqa: C901 - a fixed order of looks
+def _veto(line: CommandLine, text: str) -> Assessment | None:  # noqa: C901 - a fixed order of looks
     """Say what forbids the whole line to be routine."""
     if line.opaque:
         return Assessment(Danger.DANGEROUS, "dangerous.opaque", line.opaque)
@@ -158,19 +156,19 @@ def _veto(line: Line, text: str) -> Assessment | None:  # noqa: C901 - a fixed o
     return None
 
 
-def _assess_command(index: int, line: Line, base_ground: Ground, veto: Assessment | None) -> Assessment:
+def _assess_command(index: int, line: CommandLine, base_ground: Location, veto: Assessment | None) -> Assessment:
     command = line.commands[index]
-    ground = base_ground.at(command.cwd) if command.cwd else base_ground
+    location = base_ground.at(command.cwd) if command.cwd else base_ground
     is_lost = veto is not None and veto.danger is Danger.DANGEROUS
-    why = "" if is_lost else routine_use(command, ground)
+    why = "" if is_lost else routine_use(command, location)
     if isinstance(why, Use):
         return Assessment(Danger.ROUTINE, f"routine.{why.routine}", why.why, command.argv[:3]) if veto is None else veto
-    hit = catastrophe(command, ground)
+    hit = catastrophe(command, location)
     if hit:
         return measured(Assessment(Danger.CRITICAL, *hit))
     if command.opaque:
         return Assessment(Danger.DANGEROUS, "dangerous.opaque", command.opaque, (command.raw[:80],))
-    danger = _danger(command, ground)
+    danger = _danger(command, location)
     if danger:
         return danger
     if veto is not None and is_lost:
@@ -189,7 +187,7 @@ def _is_plain_wrapper(command: Command) -> bool:
     return program is not None and program.use.wrapping is not None and program.use.wrapping.is_plain
 
 
-def _carries(line: Line, index: int) -> bool:
+def _carries(line: CommandLine, index: int) -> bool:
     """Say whether what a wrapper runs stands in the line as a command of its own, word for word."""
     argv = line.commands[index].argv
     for child in line.commands[index + 1 : index + 64]:
@@ -203,7 +201,7 @@ def _carries(line: Line, index: int) -> bool:
     return False
 
 
-def _danger(command: Command, ground: Ground) -> Assessment | None:  # noqa: C901, PLR0912 - a fixed order of looks
+def _danger(command: Command, location: Location) -> Assessment | None:  # noqa: C901, PLR0912 - a fixed order of looks
     for name, _value in command.prefixes:
         if runs_code(name):
             return Assessment(
@@ -211,10 +209,10 @@ def _danger(command: Command, ground: Ground) -> Assessment | None:  # noqa: C90
             )
     for redirect in command.redirects:
         if redirect.writes:
-            found = _written(redirect.target.text, ground, known=redirect.target.known)
+            found = _written(redirect.target.text, location, known=redirect.target.known)
             if found:
                 return found
-        elif redirect.reads and is_secret(redirect.target.text, ground):
+        elif redirect.reads and is_secret(redirect.target.text, location):
             return Assessment(
                 Danger.DANGEROUS, "dangerous.sensitive-read", "reads a sensitive path", (redirect.target.text,)
             )
@@ -224,7 +222,7 @@ def _danger(command: Command, ground: Ground) -> Assessment | None:  # noqa: C90
     program = lookup(command.program)
     families = program.families if program is not None else frozenset()
     if "environment" in families:
-        if secret_read_by(command, ground):
+        if secret_read_by(command, location):
             return Assessment(Danger.DANGEROUS, "dangerous.environment", "shows every secret in the environment", argv)
         for word in argv[1:]:
             name, equals, _ = word.partition("=")
@@ -237,7 +235,7 @@ def _danger(command: Command, ground: Ground) -> Assessment | None:  # noqa: C90
     danger = danger_of(argv)
     if danger is None and argv[1:2] == ("-m",) and len(argv) > 2 and program is not None and "-m" in program.use.subs:  # noqa: PLR2004 - a module
         danger = danger_of(argv[2:])
-    if danger and not _is_mild(danger[0].id, command, ground):
+    if danger and not _is_mild(danger[0].id, command, location):
         return Assessment(Danger.DANGEROUS, f"dangerous.{danger[0].id}", danger[0].why, danger[1])
     secret = next(
         (word.text for word in command.words[1:] if not word.known and _SECRET_VARIABLE.search(word.text)), ""
@@ -248,7 +246,7 @@ def _danger(command: Command, ground: Ground) -> Assessment | None:  # noqa: C90
         return None
     if "database client" in families and any(sql_changes(word) for word in argv[1:]):
         return Assessment(Danger.DANGEROUS, "dangerous.database", "changes a database", argv[:1])
-    if "remover" in families and not _removes_inside(command, ground):
+    if "remover" in families and not _removes_inside(command, location):
         return Assessment(
             Danger.DANGEROUS, "dangerous.remove", "removes files outside the workspace or not known by name", argv
         )
@@ -270,7 +268,7 @@ def _danger(command: Command, ground: Ground) -> Assessment | None:  # noqa: C90
         return Assessment(Danger.DANGEROUS, "dangerous.piped-code", "runs what another command prints", argv[:1])
     if "downloader" in families and any(word.startswith(("-o/", "-o~", "-O/")) for word in argv):
         return Assessment(Danger.DANGEROUS, "dangerous.download", "saves a download outside the workspace", argv[:2])
-    return _dangerous_words(command, ground)
+    return _dangerous_words(command, location)
 
 
 def _setting_of(program: Program, argv: tuple[str, ...]) -> Listed | None:
@@ -289,17 +287,17 @@ def _setting_of(program: Program, argv: tuple[str, ...]) -> Listed | None:
     return None
 
 
-def _dangerous_words(command: Command, ground: Ground) -> Assessment | None:
+def _dangerous_words(command: Command, location: Location) -> Assessment | None:
     joined = " ".join(command.argv)
     look = (
         may_hold_secret_path(joined)
-        or may_hold_secret_path(ground.cwd)
-        or bool(ground.canonical)
-        or bool(ground.surroundings.sensitive_read)
+        or may_hold_secret_path(location.cwd)
+        or bool(location.canonical)
+        or bool(location.surroundings.sensitive_read)
     )
     changes = is_in_family(command.program, "changer")
-    around = ground.surroundings
-    ours = bool(around.own) or "fwd" in joined.lower() or "fwd" in ground.cwd or "responses" in joined
+    around = location.surroundings
+    ours = bool(around.own) or "fwd" in joined.lower() or "fwd" in location.cwd or "responses" in joined
     for word in command.words[1:]:
         text = word.text
         if word.glob and text.rpartition("/")[2][:1] == "." and text not in {".", ".."}:
@@ -309,15 +307,15 @@ def _dangerous_words(command: Command, ground: Ground) -> Assessment | None:
                 "a pattern that stands for hidden files",
                 (command.program, text),
             )
-        if word.glob and may_stand_for_secret(ground.resolve(text), ground.home, ground.cwd):
+        if word.glob and may_stand_for_secret(location.resolve(text), location.home, location.cwd):
             reason = "a pattern that may stand for secret files"
             return Assessment(Danger.DANGEROUS, "dangerous.secret-pattern", reason, (command.program, text))
         for each in candidates(text):
-            if look and is_secret(each, ground):
+            if look and is_secret(each, location):
                 return Assessment(
                     Danger.DANGEROUS, "dangerous.sensitive-read", "touches a sensitive path", (command.program, text)
                 )
-            if ours and "/" in each and is_own(ground.resolve(each) or each, around.own, around.workspaces):
+            if ours and "/" in each and is_own(location.resolve(each) or each, around.own, around.workspaces):
                 return Assessment(
                     Danger.DANGEROUS,
                     "dangerous.own-files",
@@ -325,7 +323,7 @@ def _dangerous_words(command: Command, ground: Ground) -> Assessment | None:
                     (command.program, text),
                 )
             if changes:
-                marker = sensitive_to_write(ground.resolve(each) or "/" + each)
+                marker = sensitive_to_write(location.resolve(each) or "/" + each)
                 if marker:
                     return Assessment(
                         Danger.DANGEROUS,
@@ -340,32 +338,32 @@ def _dangerous_words(command: Command, ground: Ground) -> Assessment | None:
     return None
 
 
-def _written(target: str, ground: Ground, *, known: bool) -> Assessment | None:
-    path = ground.resolve(target)
+def _written(target: str, location: Location, *, known: bool) -> Assessment | None:
+    path = location.resolve(target)
     if not known or not path:
         return Assessment(
             Danger.DANGEROUS, "dangerous.write-unknown", "writes a file that is not known before it runs", (target,)
         )
-    marker = sensitive_to_write(path) or ground.read_marker(path)
+    marker = sensitive_to_write(path) or location.read_marker(path)
     if marker:
         return Assessment(Danger.DANGEROUS, f"dangerous.write-{marker.id}", f"writes {marker.reason}", (target,))
-    if not ground.is_inside(path):
+    if not location.is_inside(path):
         return Assessment(Danger.DANGEROUS, "dangerous.write-outside", "writes a file outside the workspace", (target,))
-    if is_own(path, ground.surroundings.own, ground.surroundings.workspaces):
+    if is_own(path, location.surroundings.own, location.surroundings.workspaces):
         return Assessment(
             Danger.DANGEROUS, "dangerous.own-files", "writes this permission system's own files", (target,)
         )
-    if why_not_ordinary(path, ground) == "belongs to this permission system":
+    if why_not_ordinary(path, location) == "belongs to this permission system":
         return Assessment(
             Danger.DANGEROUS, "dangerous.own-files", "writes a file named like this permission system", (target,)
         )
     return None
 
 
-def _is_mild(id_: str, command: Command, ground: Ground) -> bool:
-    """Say whether a peril is mild enough for a user's rule: builds removed, locked dependencies installed."""
+def _is_mild(id_: str, command: Command, location: Location) -> bool:
+    """Say whether a danger rule is mild enough for a user's rule: builds removed, locked dependencies installed."""
     if id_ == "remove-tree":
-        return _removes_inside(command, ground, only=_REGENERABLE)
+        return _removes_inside(command, location, only=_REGENERABLE)
     if id_ == "find-acts":
         acts = [
             (flag, after)
@@ -378,22 +376,22 @@ def _is_mild(id_: str, command: Command, ground: Ground) -> bool:
     return program is not None and len(command.argv) == 2 and command.argv[1] in program.mild  # noqa: PLR2004 - it and a word
 
 
-def _removes_inside(command: Command, ground: Ground, *, only: frozenset[str] | None = None) -> bool:
+def _removes_inside(command: Command, location: Location, *, only: frozenset[str] | None = None) -> bool:
     operands = [word for word in command.words[1:] if not word.text.startswith("-")]
     if not operands:
         return False
     for word in operands:
-        path = ground.resolve(word.text)
+        path = location.resolve(word.text)
         if (
             not word.known
             or word.glob
             or not path
-            or not ground.is_inside(path)
-            or ground.read_marker(path)
+            or not location.is_inside(path)
+            or location.read_marker(path)
             or sensitive_to_write(path)
         ):
             return False
-        if any(path == root.rstrip("/") for root in ground.surroundings.workspaces):
+        if any(path == root.rstrip("/") for root in location.surroundings.workspaces):
             return False
         if only is not None and path.rpartition("/")[2] not in only:
             return False

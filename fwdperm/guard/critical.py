@@ -14,15 +14,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.dangers import earned
-from fwdperm.guard.own import HARMLESS_VERBS, own_verb
 from fwdperm.guard.places import is_catastrophic
+from fwdperm.guard.self_protection import HARMLESS_VERBS, own_verb
 from fwdperm.guard.text import is_metadata, sql_drops
-from fwdperm.programs.lookup import is_in_family, lookup
+from fwdperm.programs import is_in_family, lookup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fwdperm.guard.surroundings import Ground
+    from fwdperm.guard.surroundings import Location
 
 Argv = tuple[str, ...]
 BLOCK_DEVICE: Final = re.compile(
@@ -47,7 +47,7 @@ class Catastrophe:
 
     id: str
     reason: str
-    finds: Callable[[Argv, Ground], Argv]
+    finds: Callable[[Argv, Location], Argv]
 
 
 def _letters(argv: Argv) -> str:
@@ -65,23 +65,23 @@ def _operands(argv: Argv) -> list[str]:
     return out
 
 
-def _lost(words: list[str] | Argv, ground: Ground) -> str:
+def _lost(words: list[str] | Argv, location: Location) -> str:
     for word in words:
-        if is_catastrophic(word, cwd=ground.cwd, home=ground.home):
+        if is_catastrophic(word, cwd=location.cwd, home=location.home):
             return word
     return ""
 
 
-def _wipe(argv: Argv, ground: Ground) -> Argv:
+def _wipe(argv: Argv, location: Location) -> Argv:
     flags = {word for word in argv if word.startswith("--")}
     recursive = "r" in _letters(argv).lower() or any(len(flag) > 4 and "--recursive".startswith(flag) for flag in flags)  # noqa: PLR2004
     if "--no-preserve-root" in flags:
         recursive = True
-    word = _lost(_operands(argv), ground) if recursive else ""
+    word = _lost(_operands(argv), location) if recursive else ""
     return (argv[0], word) if word else ()
 
 
-def _find_wipe(argv: Argv, ground: Ground) -> Argv:
+def _find_wipe(argv: Argv, location: Location) -> Argv:
     starts: list[str] = []
     for word in argv[1:]:
         if word.startswith("-") or word in {"(", "!"}:
@@ -100,17 +100,17 @@ def _find_wipe(argv: Argv, ground: Ground) -> Argv:
         and not set(after) <= set("*./?")
         for flag, after in pairwise(argv)
     )
-    word = "" if narrowed else _lost(starts, ground)
+    word = "" if narrowed else _lost(starts, location)
     return (argv[0], word, "-delete") if word else ()
 
 
-def _open_up(argv: Argv, ground: Ground) -> Argv:
+def _open_up(argv: Argv, location: Location) -> Argv:
     recursive = "R" in _letters(argv) or "--recursive" in argv
-    word = _lost(_operands(argv), ground) if recursive else ""
+    word = _lost(_operands(argv), location) if recursive else ""
     return (argv[0], word) if word else ()
 
 
-def _root_shell(argv: Argv, _ground: Ground) -> Argv:
+def _root_shell(argv: Argv, _ground: Location) -> Argv:
     mode = next((word for word in argv[1:] if _SETS_ID.fullmatch(word)), "")
     shell = next((word for word in argv[1:] if _gives_a_shell(word)), "")
     return (argv[0], mode, shell) if mode and shell else ()
@@ -124,38 +124,38 @@ def _gives_a_shell(word: str) -> bool:
     )
 
 
-def _move_away(argv: Argv, ground: Ground) -> Argv:
+def _move_away(argv: Argv, location: Location) -> Argv:
     operands = _operands(argv)
     if len(operands) < 2:  # noqa: PLR2004 - source and target
         return ()
-    word = _lost(operands[:-1], ground)
+    word = _lost(operands[:-1], location)
     return (argv[0], word) if word else ()
 
 
-def _sync_away(argv: Argv, ground: Ground) -> Argv:
+def _sync_away(argv: Argv, location: Location) -> Argv:
     if not any(word.startswith("--del") for word in argv):
         return ()
     operands = _operands(argv)
-    word = _lost(operands[-1:], ground)
+    word = _lost(operands[-1:], location)
     return (argv[0], word) if word else ()
 
 
-def _device(argv: Argv, _ground: Ground) -> Argv:
+def _device(argv: Argv, _ground: Location) -> Argv:
     return next(((argv[0], word) for word in argv[1:] if BLOCK_DEVICE.match(word.removeprefix("of="))), ())
 
 
-def _device_of(argv: Argv, _ground: Ground) -> Argv:
+def _device_of(argv: Argv, _ground: Location) -> Argv:
     """As `_device`, where only the word `of=` names what is written."""
     written = (word for word in argv[1:] if word.startswith("of="))
     return next(((argv[0], word) for word in written if BLOCK_DEVICE.match(word.removeprefix("of="))), ())
 
 
-def _copy_to_device(argv: Argv, _ground: Ground) -> Argv:
+def _copy_to_device(argv: Argv, _ground: Location) -> Argv:
     operands = _operands(argv)
     return (argv[0], operands[-1]) if operands and BLOCK_DEVICE.match(operands[-1]) else ()
 
 
-def _partition(argv: Argv, _ground: Ground) -> Argv:
+def _partition(argv: Argv, _ground: Location) -> Argv:
     acts = {
         "mklabel",
         "mkpart",
@@ -176,7 +176,7 @@ def _partition(argv: Argv, _ground: Ground) -> Argv:
     return (argv[0], act, device) if device and act else ()
 
 
-def _volumes(argv: Argv, _ground: Ground) -> Argv:
+def _volumes(argv: Argv, _ground: Location) -> Argv:
     acts = [word for word in argv[1:3] if word in {"destroy", "delete"}]
     if acts:
         return (argv[0], *acts)
@@ -185,16 +185,16 @@ def _volumes(argv: Argv, _ground: Ground) -> Argv:
     return (argv[0], forced[0]) if removes and forced else ()
 
 
-def _power(argv: Argv, _ground: Ground) -> Argv:
+def _power(argv: Argv, _ground: Location) -> Argv:
     return () if _only_tells(argv) else argv[:3]
 
 
-def _power_verb(argv: Argv, _ground: Ground) -> Argv:
+def _power_verb(argv: Argv, _ground: Location) -> Argv:
     verbs = [word for word in argv[1:] if word in _POWER_VERBS]
     return (argv[0], verbs[0]) if verbs and not _only_tells(argv) else ()
 
 
-def _runlevel(argv: Argv, _ground: Ground) -> Argv:
+def _runlevel(argv: Argv, _ground: Location) -> Argv:
     return argv[:2] if argv[1:2] in (("0",), ("6",)) and not _only_tells(argv) else ()
 
 
@@ -203,7 +203,7 @@ def _only_tells(argv: Argv) -> bool:
     return bool(_HELP & set(argv[1:])) or "-c" in argv[1:] or "-k" in argv[1:] or "--show" in argv[1:]
 
 
-def _kill_all(argv: Argv, _ground: Ground) -> Argv:
+def _kill_all(argv: Argv, _ground: Location) -> Argv:
     rest = list(argv[1:])
     if not rest or rest[0] in {"-l", "-L", "--list"}:
         return ()
@@ -215,7 +215,7 @@ def _kill_all(argv: Argv, _ground: Ground) -> Argv:
     return (argv[0], "-1") if "-1" in targets else ()
 
 
-def _reverse_shell(argv: Argv, _ground: Ground) -> Argv:
+def _reverse_shell(argv: Argv, _ground: Location) -> Argv:
     for at, word in enumerate(argv[1:], 1):
         if word in {"-e", "-c", "--exec", "--sh-exec", "--lua-exec"} or re.fullmatch(r"-[a-z]*[ec]", word):
             after = argv[at + 1] if at + 1 < len(argv) else ""
@@ -226,19 +226,19 @@ def _reverse_shell(argv: Argv, _ground: Ground) -> Argv:
     return ()
 
 
-def _socket_shell(argv: Argv, _ground: Ground) -> Argv:
+def _socket_shell(argv: Argv, _ground: Location) -> Argv:
     words = (word for word in argv[1:] if word.upper().startswith(("EXEC:", "SYSTEM:", "SHELL:")))
     return next(((argv[0], word) for word in words if len(argv) > 2), ())  # noqa: PLR2004 - two ends
 
 
-def _destroys_unasked(argv: Argv, _ground: Ground) -> Argv:
+def _destroys_unasked(argv: Argv, _ground: Location) -> Argv:
     words = set(argv)
     destroys = "destroy" in words or ("apply" in words and words & {"-destroy", "--destroy"})
     unasked = any("auto-approve" in word and not word.endswith("=false") for word in argv)
     return (argv[0], "destroy", "-auto-approve") if destroys and unasked else ()
 
 
-def _api_delete(argv: Argv, _ground: Ground) -> Argv:
+def _api_delete(argv: Argv, _ground: Location) -> Argv:
     """Recognise a repository that is deleted by a bare call of the forge's interface."""
     is_call = next((word for word in argv[1:] if not word.startswith("-")), "") == "api"
     deletes = "DELETE" in {word.upper().removeprefix("-X") for word in argv}
@@ -247,12 +247,12 @@ def _api_delete(argv: Argv, _ground: Ground) -> Argv:
     return ()
 
 
-def _flush(argv: Argv, _ground: Ground) -> Argv:
+def _flush(argv: Argv, _ground: Location) -> Argv:
     gone = [word for word in argv[1:] if word.lower() in {"flushall", "flushdb"}]
     return (argv[0], *gone[:1]) if gone else ()
 
 
-def _database(argv: Argv, _ground: Ground) -> Argv:
+def _database(argv: Argv, _ground: Location) -> Argv:
     for word in argv[1:]:
         text = word.partition("=")[2] if word.startswith("--") and "=" in word else word
         text = text[2:] if text.startswith(("-c", "-e", "-Q", "-q")) else text
@@ -261,12 +261,12 @@ def _database(argv: Argv, _ground: Ground) -> Argv:
     return ()
 
 
-def _export_keys(argv: Argv, _ground: Ground) -> Argv:
+def _export_keys(argv: Argv, _ground: Location) -> Argv:
     keys = [word for word in argv[1:] if word.startswith("--export-secret")]
     return (argv[0], keys[0]) if keys else ()
 
 
-def _metadata(argv: Argv, _ground: Ground) -> Argv:
+def _metadata(argv: Argv, _ground: Location) -> Argv:
     for word in argv[1:]:
         text = word.partition("=")[2] if word.startswith("--") and "=" in word else word
         if is_metadata(text):
@@ -274,14 +274,14 @@ def _metadata(argv: Argv, _ground: Ground) -> Argv:
     return ()
 
 
-def _own_command(argv: Argv, _ground: Ground) -> Argv:
+def _own_command(argv: Argv, _ground: Location) -> Argv:
     verb = own_verb(argv)
     if verb is None or verb in HARMLESS_VERBS or verb == "":
         return ()
     return ("fwdperm", verb)
 
 
-def _kill_us(argv: Argv, _ground: Ground) -> Argv:
+def _kill_us(argv: Argv, _ground: Location) -> Argv:
     if is_in_family(argv[0], "service manager") and not set(argv) & {
         "stop",
         "kill",
@@ -344,20 +344,20 @@ DELETIONS: Final = {
 """Why a deletion that a program's page lists is one, by its kind."""
 
 
-def by_words(argv: Argv, ground: Ground) -> tuple[str, str, Argv] | None:
+def by_words(argv: Argv, location: Location) -> tuple[str, str, Argv] | None:
     """As `catastrophe`, for words alone."""
     program = lookup(argv[0]) or lookup(argv[0].lower())
     if program is not None:
         for name in program.catastrophes:
             entry = RECOGNISERS[name]
-            words = entry.finds(argv, ground)
+            words = entry.finds(argv, location)
             if words:
                 return entry.id, entry.reason, words
         for deletion in program.deletions:
             found = earned(deletion, tuple(word for word in argv if not word.endswith("=false")))
             if found is not None:
                 return f"critical.{deletion.id}", DELETIONS[deletion.id], found
-    words = _own_command(argv, ground)
+    words = _own_command(argv, location)
     if words:
         return "critical.own-command", "an agent must not answer, configure or stop its own permission system", words
     return None

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.programs.lookup import lookup
+from fwdperm.programs import lookup
 
 if TYPE_CHECKING:
-    from fwdperm.programs.program import Danger
+    from fwdperm.programs import Danger
 
 _SHORTEST: Final = 4
 """Characters of a long option, dashes included, that are not yet taken for the beginning of one."""

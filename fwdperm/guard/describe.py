@@ -15,19 +15,17 @@ from fwdperm.guard.critical import DELETIONS, RECOGNISERS
 from fwdperm.guard.flows import FLOWS
 from fwdperm.guard.markers import PUBLIC, READ, WRITE
 from fwdperm.guard.operands import SCRIPTS
-from fwdperm.guard.own import HARMLESS_VERBS
 from fwdperm.guard.reading import READ_ENDINGS, READ_HIDDEN_DIRECTORIES, READ_NAMES, SECRET_WORDS, SHY_ENDINGS
+from fwdperm.guard.self_protection import HARMLESS_VERBS
 from fwdperm.guard.writing import DATA_DIRECTORIES, DATA_ENDINGS, ENDINGS, FOREIGN_DIRECTORIES, RUN_LATER
-from fwdperm.programs.lookup import every_program
-from fwdperm.programs.program import Takes
-from fwdperm.programs.variables import CODE, CODE_HEADS, HARMLESS
+from fwdperm.programs import CODE, CODE_HEADS, HARMLESS, Takes, every_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from fwdperm.guard.markers import Marker
-    from fwdperm.programs.program import Danger as Listed
-    from fwdperm.programs.program import Program, Use
+    from fwdperm.programs import Danger as Listed
+    from fwdperm.programs import Program, Use
 
 _HEAD: Final = """\
 # The guard's classes and tables

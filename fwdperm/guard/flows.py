@@ -11,22 +11,20 @@ from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.classes import Danger
 from fwdperm.guard.critical import by_words
+from fwdperm.guard.exfiltration import UPLOADS, secret_read_by, uploaded_secret
 from fwdperm.guard.inline import GONE, INLINE_FLAGS, look_inside
-from fwdperm.guard.leaks import UPLOADS, secret_read_by, uploaded_secret
 from fwdperm.guard.text import holds_token, is_local, sql_drops
 from fwdperm.guard.touched import catastrophe
-from fwdperm.programs.lookup import is_in_family, lookup
-from fwdperm.programs.program import Carries
-from fwdperm.shell import parse_line
-from fwdperm.shell.literal import assignments, decodes, expand, feeder, literal_input, literal_output
+from fwdperm.programs import Carries, is_in_family, lookup
+from fwdperm.shell import assignments, decodes, expand, feeder, literal_input, literal_output, parse_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fwdperm.guard.surroundings import Ground
-    from fwdperm.shell.command import Command, Line
+    from fwdperm.guard.surroundings import Location
+    from fwdperm.shell import Command, CommandLine
 
-Found = tuple[Danger, str, str, tuple[str, ...]]
+Flow = tuple[Danger, str, str, tuple[str, ...]]
 
 
 _DEPTH: Final = 3
@@ -62,12 +60,12 @@ class Web:
         children: Command index -> what it carries.
     """
 
-    line: Line
+    line: CommandLine
     commands: tuple[Command, ...]
     children: dict[int, list[int]]
 
     @classmethod
-    def of(cls, line: Line) -> Web:
+    def of(cls, line: CommandLine) -> Web:
         """Index a line."""
         children: dict[int, list[int]] = {}
         commands = line.commands[:MOST_COMMANDS]
@@ -77,19 +75,19 @@ class Web:
         return cls(line, commands, children)
 
 
-def flows(line: Line, ground: Ground, text: str, *, depth: int = 0) -> dict[int, Found]:  # noqa: C901 - a fixed order of looks
+def flows(line: CommandLine, location: Location, text: str, *, depth: int = 0) -> dict[int, Flow]:  # noqa: C901 - a fixed order of looks
     """Find what the commands of a line do together.
 
     Args:
         line: The parsed line.
-        ground: Where it runs.
+        location: Where it runs.
         text: The line as typed.
         depth: How many times text was unpacked to come here; ends at three.
 
     Returns:
         Command index -> what it is part of. A command that is part of nothing is missing.
     """
-    found: dict[int, Found] = {}
+    found: dict[int, Flow] = {}
     web = Web.of(line)
     if web.line.functions:
         _fork_bomb(web, found)
@@ -98,9 +96,9 @@ def flows(line: Line, ground: Ground, text: str, *, depth: int = 0) -> dict[int,
         if not command.words:
             continue
         if not families.isdisjoint(("interpreter", "text runner")):
-            _into_interpreter(web, index, found, ground, depth)
+            _into_interpreter(web, index, found, location, depth)
         if "sender" in families or any(r.target.text.startswith(("/dev/tcp/", "/dev/udp/")) for r in command.redirects):
-            _out(web, index, found, ground)
+            _out(web, index, found, location)
         if "database client" in families:
             fed = literal_input(web.line, index)
             if fed and sql_drops(fed):
@@ -112,12 +110,12 @@ def flows(line: Line, ground: Ground, text: str, *, depth: int = 0) -> dict[int,
                 )
         appends = _appends(command)
         if appends:
-            _appended(web, index, found, ground)
+            _appended(web, index, found, location)
         if appends or "process killer" in families:
             _kill_us(web, index, found)
     _fetch_then_run(web, found)
     if depth < _DEPTH:
-        _hidden(web, ground, text, found, depth)
+        _hidden(web, location, text, found, depth)
     return found
 
 
@@ -132,13 +130,13 @@ def _appends(command: Command) -> bool:
     return program is not None and program.use.wrapping is not None and program.use.wrapping.appends
 
 
-def _critical(found: dict[int, Found], id_: str, reason: str, words: tuple[str, ...], *indexes: int) -> None:
+def _critical(found: dict[int, Flow], id_: str, reason: str, words: tuple[str, ...], *indexes: int) -> None:
     for index in indexes:
         if index >= 0 and (index not in found or found[index][0].rank < Danger.CRITICAL.rank):
             found[index] = (Danger.CRITICAL, id_, reason, words)
 
 
-def _fork_bomb(web: Web, found: dict[int, Found]) -> None:
+def _fork_bomb(web: Web, found: dict[int, Flow]) -> None:
     for index, command in enumerate(web.commands):
         inside = command.stands == "function" and command.base in web.line.functions and command.fed_by >= 0
         if inside and web.commands[command.fed_by].base == command.base:
@@ -181,7 +179,7 @@ def _reads_program_from_input(command: Command) -> bool:
     return not operands or "-s" in args or "-" in args or operands[0] in {"/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"}
 
 
-def _into_interpreter(web: Web, index: int, found: dict[int, Found], ground: Ground, depth: int) -> None:  # noqa: C901 - a fixed order of looks
+def _into_interpreter(web: Web, index: int, found: dict[int, Flow], location: Location, depth: int) -> None:  # noqa: C901 - a fixed order of looks
     command = web.commands[index]
     families = _families(command)
     feeding = list(upstream(web, index))
@@ -203,24 +201,24 @@ def _into_interpreter(web: Web, index: int, found: dict[int, Found], ground: Gro
     if from_input and depth < _DEPTH and "shell" in families:
         fed = literal_input(web.line, index)
         if fed:
-            _unpack(fed, index, found, ground, depth, (command.program, fed[:80]))
+            _unpack(fed, index, found, location, depth, (command.program, fed[:80]))
     if "interpreter" in families and "shell" not in families:
         for at, word in enumerate(command.words[1:], 1):
             if command.words[at - 1].text in INLINE_FLAGS or (
                 word.text.startswith(("-e", "-c")) and len(word.text) > 3  # noqa: PLR2004 - a length of a flag
             ):
-                _inline(word.text, index, found, ground, depth)
+                _inline(word.text, index, found, location, depth)
         fed = literal_input(web.line, index) if from_input else None
         if fed:
-            _inline(fed, index, found, ground, depth)
+            _inline(fed, index, found, location, depth)
 
 
-def _inline(code: str, index: int, found: dict[int, Found], ground: Ground, depth: int) -> None:
-    hits, texts = look_inside(code, ground)
+def _inline(code: str, index: int, found: dict[int, Flow], location: Location, depth: int) -> None:
+    hits, texts = look_inside(code, location)
     for hit in hits:
         _critical(found, hit[0], hit[1], hit[2], index)
     for text in texts if depth < _DEPTH else ():
-        _unpack(text, index, found, ground, depth, (text[:80],), only=GONE)
+        _unpack(text, index, found, location, depth, (text[:80],), only=GONE)
 
 
 def _is_within(web: Web, at: int, index: int) -> bool:
@@ -233,8 +231,8 @@ def _is_within(web: Web, at: int, index: int) -> bool:
 def _unpack(  # noqa: PLR0913, PLR0917 - what every look needs
     text: str,
     index: int,
-    found: dict[int, Found],
-    ground: Ground,
+    found: dict[int, Flow],
+    location: Location,
     depth: int,
     words: tuple[str, ...],
     *,
@@ -243,25 +241,25 @@ def _unpack(  # noqa: PLR0913, PLR0917 - what every look needs
     """Look for catastrophe in text that a shell would run."""
     inner = parse_line(text)
     for command in inner.commands:
-        here = ground.at(command.cwd)
+        here = location.at(command.cwd)
         single = catastrophe(command, here)
         if single and (only is None or single[0] in only):
             _critical(found, single[0], single[1], words, index)
             return
-    for hit in flows(inner, ground, text, depth=depth + 1).values():
+    for hit in flows(inner, location, text, depth=depth + 1).values():
         if hit[0] is Danger.CRITICAL and (only is None or hit[1] in only):
             _critical(found, hit[1], hit[2], words, index)
             return
 
 
-def _out(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:  # noqa: C901 - a fixed order of looks
+def _out(web: Web, index: int, found: dict[int, Flow], location: Location) -> None:  # noqa: C901 - a fixed order of looks
     """Judge a command that can send: does a secret reach it?"""
     command = web.commands[index]
     families = _families(command)
     logs_in = _only_logs_in(command)
     for at in upstream(web, index):
         other = web.commands[at]
-        secret = "" if logs_in else secret_read_by(other, ground.at(other.cwd))
+        secret = "" if logs_in else secret_read_by(other, location.at(other.cwd))
         if secret:
             _critical(
                 found, "critical.exfiltration", "sends a secret out", (secret, command.program or "network"), at, index
@@ -284,11 +282,11 @@ def _out(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:
                 (command.program, "/dev/tcp"),
                 index,
             )
-        elif secret_read_by(command, ground):
+        elif secret_read_by(command, location):
             _critical(found, "critical.exfiltration", "sends a secret out", (command.program, "/dev/tcp"), index)
-    secret = uploaded_secret(command, ground)
+    secret = uploaded_secret(command, location)
     if not secret:
-        secret = _tainted(web, index, ground)
+        secret = _tainted(web, index, location)
     if secret:
         _critical(found, "critical.exfiltration", "sends a secret out", (command.program, secret), index)
     elif "web client" in families and any(
@@ -332,7 +330,7 @@ def _runs_over_many(web: Web, index: int) -> bool:
     return False
 
 
-def _tainted(web: Web, index: int, ground: Ground) -> str:
+def _tainted(web: Web, index: int, location: Location) -> str:
     """Follow `X=$(cat secret)` into a later command that sends `$X`."""
     if all(word.known for word in web.commands[index].words):
         return ""
@@ -341,13 +339,13 @@ def _tainted(web: Web, index: int, ground: Ground) -> str:
         for name, value in web.commands[at].prefixes:
             if not value.known and re.search(rf"\$\{{?{re.escape(name)}\b", raw):
                 for child in _substituted(web, at):
-                    secret = secret_read_by(web.commands[child], ground)
+                    secret = secret_read_by(web.commands[child], location)
                     if secret:
                         return secret
     return ""
 
 
-def _appended(web: Web, index: int, found: dict[int, Found], ground: Ground) -> None:
+def _appended(web: Web, index: int, found: dict[int, Flow], location: Location) -> None:
     """Put literal input behind the command that takes it as words; look at a search over everything that feeds it."""
     inner = [at for at, each in enumerate(web.commands) if each.carrier == index and each.wrapped_by]
     fed = literal_input(web.line, index)
@@ -355,11 +353,11 @@ def _appended(web: Web, index: int, found: dict[int, Found], ground: Ground) -> 
     for at in inner:
         argv = web.commands[at].argv
         if fed and argv:
-            hit = by_words((*argv, *fed.split()), ground)
+            hit = by_words((*argv, *fed.split()), location)
             if hit:
                 _critical(found, hit[0], hit[1], hit[2], index, at)
         if argv and is_in_family(argv[0], "remover") and _searches(source):
-            hit = by_words((*source.argv, "-delete"), ground)
+            hit = by_words((*source.argv, "-delete"), location)
             if hit:
                 _critical(found, hit[0], hit[1], hit[2], index, at)
 
@@ -369,7 +367,7 @@ def _searches(command: Command) -> bool:
     return program is not None and program.use.wrapping is not None and program.use.wrapping.style is Carries.FIND
 
 
-def _kill_us(web: Web, index: int, found: dict[int, Found]) -> None:
+def _kill_us(web: Web, index: int, found: dict[int, Flow]) -> None:
     command = web.commands[index]
     if _appends(command) and not any(
         each.carrier == index and "process killer" in _families(each) for each in web.commands
@@ -382,7 +380,7 @@ def _kill_us(web: Web, index: int, found: dict[int, Found]) -> None:
             )
 
 
-def _fetch_then_run(web: Web, found: dict[int, Found]) -> None:
+def _fetch_then_run(web: Web, found: dict[int, Flow]) -> None:
     """Follow a file from a download to a command that runs it."""
     fetched: dict[str, int] = {}
     for index, command in enumerate(web.commands):
@@ -420,11 +418,11 @@ def _downloaded(command: Command, args: list[str]) -> list[str]:
     return [name for name in out if name and name != "-"]
 
 
-def _hidden(web: Web, ground: Ground, text: str, found: dict[int, Found], depth: int) -> None:
+def _hidden(web: Web, location: Location, text: str, found: dict[int, Flow], depth: int) -> None:
     """Resolve literal variables, blanks and printed text, and look again at what then stands there."""
     if "\0" in text:
         for joined in (text.replace("\0", ""), text.replace("\0", "\n")):
-            _unpack(joined, 0, found, ground, depth, ("NUL",))
+            _unpack(joined, 0, found, location, depth, ("NUL",))
     if "$" not in text and "`" not in text and "{" not in text:
         return
     variables: dict[str, str] | None = None
@@ -435,7 +433,7 @@ def _hidden(web: Web, ground: Ground, text: str, found: dict[int, Found], depth:
             variables = assignments(web.line)
         after = expand(command.raw, variables, print_of=_printed)
         if after != command.raw:
-            _unpack(after, index, found, ground, depth, (command.raw[:80], after[:80]))
+            _unpack(after, index, found, location, depth, (command.raw[:80], after[:80]))
 
 
 def _printed(code: str) -> str | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from fwdperm.guard.critical import by_words
 
 if TYPE_CHECKING:
-    from fwdperm.guard.surroundings import Ground
+    from fwdperm.guard.surroundings import Location
 
 Hit = tuple[str, str, tuple[str, ...]]
 
@@ -67,12 +67,12 @@ _CODE_CHARS: Final = 4096
 """Characters of a one-liner that are looked at; it is dangerous whatever they say."""
 
 
-def look_inside(code: str, ground: Ground) -> tuple[list[Hit], list[str]]:
+def look_inside(code: str, location: Location) -> tuple[list[Hit], list[str]]:
     """Look for literal catastrophes in an interpreter's code.
 
     Args:
         code: The code; its first few thousand characters are looked at.
-        ground: Where it runs.
+        location: Where it runs.
 
     Returns:
         (id, reason, words) of each found, and literal text that the code may hand to a shell.
@@ -80,7 +80,7 @@ def look_inside(code: str, ground: Ground) -> tuple[list[Hit], list[str]]:
     code = code[:_CODE_CHARS]
     hits: list[Hit] = []
     for match in _REMOVES_TREE.finditer(code):
-        if by_words(("rm", "-r", match.group("path")), ground):
+        if by_words(("rm", "-r", match.group("path")), location):
             reason = "removes the system, a home directory or a whole directory of one"
             hits.append(("critical.wipe", reason, (match.group()[:80],)))
     if _FETCH_AND_RUN.search(code):
@@ -92,7 +92,7 @@ def look_inside(code: str, ground: Ground) -> tuple[list[Hit], list[str]]:
     texts = [text for match in _STRINGS.finditer(code) if (text := next(filter(None, match.groups()), ""))]
     for match in _LISTS.finditer(code):
         argv = tuple(a or b for a, b in re.findall(r"'([^']*)'|\"([^\"]*)\"", match.group(1)))
-        hit = by_words(argv, ground) if argv and argv[0] else None
+        hit = by_words(argv, location) if argv and argv[0] else None
         if hit and hit[0] in GONE:
             hits.append(hit)
     return hits, [text for text in texts if " " in text or "|" in text]

@@ -16,8 +16,7 @@ from functools import lru_cache
 from typing import Final
 
 from fwdperm.guard.places import wildcard_pattern
-from fwdperm.rules.globs import MeetingIndex
-from fwdperm.rules.wildcard import Wildcard
+from fwdperm.rules import MeetingIndex, Wildcard
 
 _DEEPEST: Final = 32
 """Directories of a glob that are looked at as the place of a secret."""

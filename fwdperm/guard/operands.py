@@ -10,14 +10,14 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.markers import sensitive_to_write
-from fwdperm.guard.reading import Look, why_not_readable
+from fwdperm.guard.reading import Exposure, why_not_readable
 from fwdperm.guard.writing import ENDINGS, below, is_plain_directory, why_not_ordinary
-from fwdperm.programs.program import First, Takes
+from fwdperm.programs import First, Takes
 
 if TYPE_CHECKING:
-    from fwdperm.guard.surroundings import Ground
-    from fwdperm.programs.program import Program, Use
-    from fwdperm.shell.command import Word
+    from fwdperm.guard.surroundings import Location
+    from fwdperm.programs import Program, Use
+    from fwdperm.shell import Word
 
 
 def _f(text: str) -> frozenset[str]:
@@ -87,19 +87,19 @@ class NotRoutine(Exception):  # noqa: N818 - it is an answer, not a failure
     """Raised inside this room with the reason why a command is not routine."""
 
 
-def check_value(kind: Takes, word: Word, value: str, ground: Ground) -> None:  # noqa: C901, PLR0912 - one branch per kind
+def check_value(kind: Takes, word: Word, value: str, location: Location) -> None:  # noqa: C901, PLR0912 - one branch per kind
     """Hold the value of a flag against what the flag takes.
 
     Args:
         kind: What it takes.
         word: The word the value stands in.
         value: The value.
-        ground: Where the command runs.
+        location: Where the command runs.
 
     Raises:
         NotRoutine: With the reason, when it is not recognised.
     """
-    if kind is not Takes.NUMBER and value == word.text and ground.read_marker(ground.resolve(value) or value):
+    if kind is not Takes.NUMBER and value == word.text and location.read_marker(location.resolve(value) or value):
         # A flag whose value is optional leaves the next word to be a path.
         raise NotRoutine(f"`{value}` may be read as a sensitive path")
     match kind:
@@ -116,19 +116,19 @@ def check_value(kind: Takes, word: Word, value: str, ground: Ground) -> None:  #
             if not _SAFE_GLOB.match(value) or (value.rpartition(".")[2].lower() not in ENDINGS and value[:1] != "!"):
                 raise NotRoutine(f"`{value}` may stand for secret files")
         case Takes.READ:
-            _check_path(value, ground, glob=word.glob)
+            _check_path(value, location, glob=word.glob)
         case Takes.BUILD:
             if not _BUILD.match(value) or word.glob:
                 raise NotRoutine(f"`{value}` is not named like a build's directory")
-            _check_path(value, ground, glob=False, look=Look.NAME)
+            _check_path(value, location, glob=False, look=Exposure.NAME)
         case Takes.ENVIRONMENT:
             if not all(_ENVIRONMENT.match(each) for each in value.split(",")):
                 raise NotRoutine(f"`{value}` is not one of the checking environments by name")
         case _:
-            _check_path(value, ground, glob=word.glob, look=Look.NAME)
+            _check_path(value, location, glob=word.glob, look=Exposure.NAME)
 
 
-def check_operands(program: Program, use: Use, operands: list[Word], seen: set[str], ground: Ground) -> None:  # noqa: C901, PLR0912 - one branch per kind
+def check_operands(program: Program, use: Use, operands: list[Word], seen: set[str], location: Location) -> None:  # noqa: C901, PLR0912 - one branch per kind
     """Hold the operands of a command against what its use takes.
 
     Args:
@@ -136,7 +136,7 @@ def check_operands(program: Program, use: Use, operands: list[Word], seen: set[s
         use: The routine use.
         operands: The words that are no flags.
         seen: The flags that were given, in every spelling.
-        ground: Where the command runs.
+        location: Where the command runs.
 
     Raises:
         NotRoutine: With the reason, when one is not recognised.
@@ -159,27 +159,27 @@ def check_operands(program: Program, use: Use, operands: list[Word], seen: set[s
             for word in operands:
                 if not _GO_PACKAGE.match(word.text):
                     raise NotRoutine(f"`{word.text}` is no package of the workspace")
-                _check_path(word.text, ground, glob=word.glob, look=Look.MAYBE_TREE)
+                _check_path(word.text, location, glob=word.glob, look=Exposure.MAYBE_TREE)
         case Takes.NUMBER | Takes.WORD | Takes.BUILD:
             for word in operands:
                 option = use.options.get(word.text)
                 if word.text.startswith("-") and (option is None or not option.is_accepted):
                     raise NotRoutine(f"`{word.text}` of `{program.name}` is not part of a routine use")
-                check_value(kind, word, word.text, ground)
+                check_value(kind, word, word.text, location)
         case Takes.READ:
             for word in operands:
-                _check_read(program, use, word, seen, ground)
+                _check_read(program, use, word, seen, location)
         case Takes.NAME | Takes.GOES:
             for word in operands:
-                _check_path(word.text, ground, glob=word.glob, look=Look.NAME)
-                if kind is Takes.GOES and (problem := is_plain_directory(ground.resolve(word.text), ground)):
+                _check_path(word.text, location, glob=word.glob, look=Exposure.NAME)
+                if kind is Takes.GOES and (problem := is_plain_directory(location.resolve(word.text), location)):
                     raise NotRoutine(f"`{word.text}`: {problem}")
         case Takes.WRITE | Takes.NEW:
             for word in operands:
-                _check_written(word, ground, makes_directory=kind is Takes.NEW)
+                _check_written(word, location, makes_directory=kind is Takes.NEW)
         case Takes.REVISION:
             for word in operands:
-                _check_revision(word, ground)
+                _check_revision(word, location)
         case Takes.SCRIPT:
             if len(operands) != 1 or operands[0].text not in SCRIPTS:
                 raise NotRoutine("not one of the checking scripts by name")
@@ -189,12 +189,12 @@ def check_operands(program: Program, use: Use, operands: list[Word], seen: set[s
             | Takes.PATTERN_THEN_REVISION
             | Takes.MAYBE_PATTERN_THEN_READ
         ):
-            _check_search(program, use, operands, seen, ground)
+            _check_search(program, use, operands, seen, location)
         case _:
             raise NotRoutine(f"operands of `{program.name}` are not understood")
 
 
-def _check_search(program: Program, use: Use, operands: list[Word], seen: set[str], ground: Ground) -> None:
+def _check_search(program: Program, use: Use, operands: list[Word], seen: set[str], location: Location) -> None:
     pattern_given = bool(seen & {"-e", "--regexp", "--files"})
     paths = operands if pattern_given else operands[1:]
     is_optional = use.operands is Takes.MAYBE_PATTERN_THEN_READ
@@ -208,17 +208,17 @@ def _check_search(program: Program, use: Use, operands: list[Word], seen: set[st
     if "--include" not in seen or use.searches_below:
         for word in paths if recursive else ():
             text = word.text.rpartition(":")[2] if in_history else word.text
-            _check_tree(text, ground, may_be_all=use.searches_below)
+            _check_tree(text, location, may_be_all=use.searches_below)
         if recursive and not paths and not use.searches_below:
-            _check_tree(".", ground, may_be_all=False)
+            _check_tree(".", location, may_be_all=False)
     if use.searches_below and not paths and "--files" not in seen:
         _check_telling(operands, seen)
-    look = Look.MAYBE_TREE if recursive or is_optional else Look.CONTENT
+    look = Exposure.MAYBE_TREE if recursive or is_optional else Exposure.CONTENT
     for word in paths:
         if in_history:
-            _check_revision(word, ground)
+            _check_revision(word, location)
         elif word.text != "-":
-            _check_path(word.text, ground, glob=word.glob, look=look)
+            _check_path(word.text, location, glob=word.glob, look=look)
 
 
 def _check_language(program: Program, use: Use, operands: list[Word]) -> None:
@@ -256,32 +256,32 @@ def _check_telling(operands: list[Word], seen: set[str]) -> None:
         raise NotRoutine("searching the whole workspace for nearly anything would show its secrets too")
 
 
-def _check_read(program: Program, use: Use, word: Word, seen: set[str], ground: Ground) -> None:
+def _check_read(program: Program, use: Use, word: Word, seen: set[str], location: Location) -> None:
     text = word.text
     if text == "-":
         return
     if text.startswith("@"):
         raise NotRoutine(f"`{text}` may be read as more arguments")
     if "rewriter" in program.families:
-        path = ground.resolve(text)
-        if sensitive_to_write(path) or any(part.startswith(".") for part in below(path, ground)):
+        path = location.resolve(text)
+        if sensitive_to_write(path) or any(part.startswith(".") for part in below(path, location)):
             raise NotRoutine(f"`{text}` holds settings or orders, which are not rewritten")
     if "digester" in program.families:
-        look = Look.DIGEST
+        look = Exposure.DIGEST
     elif use.runs_project or "tree reader" in program.families:
-        look = Look.MAYBE_TREE
+        look = Exposure.MAYBE_TREE
     elif seen & _RECURSIVE:
-        look = Look.MAYBE_TREE
-        _check_tree(text, ground, may_be_all=False)
+        look = Exposure.MAYBE_TREE
+        _check_tree(text, location, may_be_all=False)
     else:
-        look = Look.CONTENT
-    _check_path(text.partition("::")[0] if use.runs_project else text, ground, glob=word.glob, look=look)
+        look = Exposure.CONTENT
+    _check_path(text.partition("::")[0] if use.runs_project else text, location, glob=word.glob, look=look)
 
 
-def _check_tree(text: str, ground: Ground, *, may_be_all: bool) -> None:
+def _check_tree(text: str, location: Location, *, may_be_all: bool) -> None:
     """Raise unless a directory may be read through: the whole workspace only where hidden files are left alone."""
-    path = ground.resolve(text)
-    for root in ground.surroundings.workspaces:
+    path = location.resolve(text)
+    for root in location.surroundings.workspaces:
         base = root.rstrip("/")
         if path == base and not may_be_all:
             raise NotRoutine("searching the whole workspace would read its secrets too")
@@ -291,59 +291,59 @@ def _check_tree(text: str, ground: Ground, *, may_be_all: bool) -> None:
                     raise NotRoutine(f"searching all of `{part}` may read secrets")
 
 
-def _check_written(word: Word, ground: Ground, *, makes_directory: bool) -> None:
-    path = ground.resolve(word.text)
+def _check_written(word: Word, location: Location, *, makes_directory: bool) -> None:
+    path = location.resolve(word.text)
     check = is_plain_directory if makes_directory else why_not_ordinary
-    problem = "a pattern of file names" if word.glob else check(path, ground)
+    problem = "a pattern of file names" if word.glob else check(path, location)
     if problem:
         raise NotRoutine(f"`{word.text}`: {problem}")
-    check_canonical(word.text, ground)
+    check_canonical(word.text, location)
 
 
-def _check_revision(word: Word, ground: Ground) -> None:
+def _check_revision(word: Word, location: Location) -> None:
     text = word.text
     if not _REVISION.match(text):
         if any(char in _GLOB_CHARS for char in text) and not text.startswith(":"):
-            _check_path(text, ground, glob=True, look=Look.MAYBE_TREE)
+            _check_path(text, location, glob=True, look=Exposure.MAYBE_TREE)
             return
         raise NotRoutine(f"`{text}` is no plain revision or path")
     before, colon, after = text.partition(":")
     if colon:
         if not before or ":" in after:
             raise NotRoutine(f"`{text}` is no plain object name")
-        _check_path(after or ".", ground, glob=False, look=Look.MAYBE_TREE)
-        _check_path("./" + after.lstrip("/"), ground, glob=False, look=Look.MAYBE_TREE)
+        _check_path(after or ".", location, glob=False, look=Exposure.MAYBE_TREE)
+        _check_path("./" + after.lstrip("/"), location, glob=False, look=Exposure.MAYBE_TREE)
     else:
-        _check_path(text, ground, glob=False, look=Look.MAYBE_TREE)
+        _check_path(text, location, glob=False, look=Exposure.MAYBE_TREE)
         for part in text.split(".."):
             if part:
-                _check_path(part.lstrip("."), ground, glob=False, look=Look.MAYBE_TREE)
+                _check_path(part.lstrip("."), location, glob=False, look=Exposure.MAYBE_TREE)
 
 
-def check_readable(word: Word, ground: Ground) -> None:
+def check_readable(word: Word, location: Location) -> None:
     """Raise `NotRoutine` unless a word is a path that may be read."""
     if not word.known:
         raise NotRoutine(f"`{word.raw}` is not known before it runs")
-    _check_path(word.text, ground, glob=word.glob)
+    _check_path(word.text, location, glob=word.glob)
 
 
-def _check_path(text: str, ground: Ground, *, glob: bool, look: Look = Look.CONTENT) -> None:
+def _check_path(text: str, location: Location, *, glob: bool, look: Exposure = Exposure.CONTENT) -> None:
     if "\\" in text:
         raise NotRoutine(f"`{text}` has a backslash")
-    problem = why_not_readable(ground.resolve(text), ground, look=look)
+    problem = why_not_readable(location.resolve(text), location, look=look)
     if problem:
         raise NotRoutine(f"`{text}`: {problem}")
-    if glob and look is not Look.NAME:
+    if glob and look is not Exposure.NAME:
         _check_glob(text)
-    if ground.canonical:
-        check_canonical(text, ground)
+    if location.canonical:
+        check_canonical(text, location)
 
 
-def check_canonical(text: str, ground: Ground) -> None:
+def check_canonical(text: str, location: Location) -> None:
     """Raise `NotRoutine` when the requester says that a path is really one that may not be read."""
-    for typed, real in ground.canonical:
+    for typed, real in location.canonical:
         if typed == text:
-            problem = why_not_readable(real, ground, look=Look.MAYBE_TREE)
+            problem = why_not_readable(real, location, look=Exposure.MAYBE_TREE)
             if problem:
                 raise NotRoutine(f"`{text}` is really `{real}`: {problem}")
 

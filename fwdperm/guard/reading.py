@@ -1,6 +1,6 @@
 """Which files of the workspace are ordinary to read: sources, documents, and data that no secret is known to live in.
 
-Lives here: the positive list of endings and names, and how strictly a use is held to it. Never here: which paths are
+Lives here: the allow list of endings and names, and how strictly a use is held to it. Never here: which paths are
 sensitive wherever they stand (`markers.py`); those are off before this list is asked.
 """
 
@@ -11,18 +11,18 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.markers import matches_configured
-from fwdperm.guard.own import is_own
+from fwdperm.guard.self_protection import is_own
 from fwdperm.guard.writing import DATA_DIRECTORIES, DATA_ENDINGS, ENDINGS, below
 
 if TYPE_CHECKING:
-    from fwdperm.guard.surroundings import Ground
+    from fwdperm.guard.surroundings import Location
 
 
 def _f(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-class Look(StrEnum):
+class Exposure(StrEnum):
     """How much of a file a use shows, least first."""
 
     NAME = "its name"
@@ -78,35 +78,35 @@ _KEY_LIKE: Final = _f(
 _CUT: Final = re.compile(r"[^a-z0-9]+")
 
 
-def why_not_readable(path: str, ground: Ground, *, look: Look = Look.CONTENT) -> str:
+def why_not_readable(path: str, location: Location, *, look: Exposure = Exposure.CONTENT) -> str:
     """Say why reading an absolute path is not routine; empty when it is.
 
     Args:
         path: Absolute and normal; empty when unknown.
-        ground: Where the request stands.
+        location: Where the request stands.
         look: How much of it is shown.
 
     Returns:
         The reason in words. What is not recognised has one.
     """
-    if not path or not ground.is_inside(path):
+    if not path or not location.is_inside(path):
         return "outside the workspace"
-    around = ground.surroundings
+    around = location.surroundings
     if is_own(path, around.own, around.workspaces):
         return "belongs to this permission system"
-    if look is Look.NAME:
+    if look is Exposure.NAME:
         return ""
-    marker = ground.read_marker(path)
+    marker = location.read_marker(path)
     if marker:
         return marker.reason
-    if around.sensitive_read and matches_configured(path, around.sensitive_read, ground.home, ground.cwd):
+    if around.sensitive_read and matches_configured(path, around.sensitive_read, location.home, location.cwd):
         return "configured as sensitive"
-    return "" if look is Look.DIGEST else _why_not_ordinary(below(path, ground), look)
+    return "" if look is Exposure.DIGEST else _why_not_ordinary(below(path, location), look)
 
 
-def _why_not_ordinary(typed: list[str], look: Look) -> str:
+def _why_not_ordinary(typed: list[str], look: Exposure) -> str:
     if not typed:
-        return "" if look is Look.MAYBE_TREE else "the workspace itself"
+        return "" if look is Exposure.MAYBE_TREE else "the workspace itself"
     parts = [part.lower() for part in typed]
     name = parts[-1]
     stem, _, ending = name.rpartition(".")
@@ -118,7 +118,7 @@ def _why_not_ordinary(typed: list[str], look: Look) -> str:
         return ""
     if ending in SHY_ENDINGS and stem:
         return _why_shy(parts)
-    if look is Look.CONTENT:
+    if look is Exposure.CONTENT:
         return "not a source, a document or known data by its name"
     words = [word for word in _CUT.split(name) if word]
     if name[:1] == "." and name not in READ_HIDDEN_DIRECTORIES and name.strip("."):

@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.operands import NotRoutine, check_canonical, check_operands, check_readable, check_value
 from fwdperm.guard.writing import below, is_plain_directory, why_not_ordinary
-from fwdperm.programs.lookup import lookup, lookup_local
-from fwdperm.programs.program import Program, Takes, Use
-from fwdperm.programs.standard import standard_base
-from fwdperm.programs.variables import is_harmless_variable
+from fwdperm.programs import Program, Takes, Use, is_harmless_variable, lookup, lookup_local, standard_base
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fwdperm.guard.surroundings import Ground
-    from fwdperm.shell.command import Command, Word
+    from fwdperm.guard.surroundings import Location
+    from fwdperm.shell import Command, Word
 
 _VALUE: Final = re.compile(r"(?!/)(?!.*\.\.)[A-Za-z0-9_.:,=@%+/* -]*$")
 _VERSION: Final = Use(routine="version", why="shows a version")
@@ -29,24 +26,24 @@ _SEARCH_PATH: Final = "PYTHONPATH"
 """The one variable whose value is looked at: directories of the workspace may be put there."""
 
 
-def routine_use(command: Command, ground: Ground) -> Use | str:
+def routine_use(command: Command, location: Location) -> Use | str:
     """Hold one command against the routine uses of its program.
 
     Args:
         command: The command; its redirects and prefixes are looked at too.
-        ground: Where it runs.
+        location: Where it runs.
 
     Returns:
         The use that accepts it in full, else why none does, in words. Fails toward the reason.
     """
     try:
-        return _held(command, ground)
+        return _held(command, location)
     except NotRoutine as reason:
         return str(reason)
 
 
-def _held(command: Command, ground: Ground) -> Use:
-    _check_plain(command, ground)
+def _held(command: Command, location: Location) -> Use:
+    _check_plain(command, location)
     carried_along = lookup_local(command.program)
     program: Program = carried_along or _program(command.program)
     words: Sequence[Word] = command.words[1:]
@@ -60,17 +57,17 @@ def _held(command: Command, ground: Ground) -> Use:
     if shows_version and not is_local and not command.redirects:
         return _VERSION
     use, words = _routine_use(program, words)
-    _check_words(program, use, words, ground)
+    _check_words(program, use, words, location)
     if use.runs_project or is_local:
-        if not ground.surroundings.exec_judgeable:
+        if not location.surroundings.exec_judgeable:
             raise NotRoutine("running the project's code is not left to the judge here")
-        if any(part.startswith(".") for part in below(ground.cwd, ground)):
+        if any(part.startswith(".") for part in below(location.cwd, location)):
             raise NotRoutine("what it makes would land in a hidden directory")
-    _check_redirects(command, ground)
+    _check_redirects(command, location)
     return use
 
 
-def _check_plain(command: Command, ground: Ground) -> None:
+def _check_plain(command: Command, location: Location) -> None:
     """Raise unless everything of a command is known, typed as people type it, and run in the workspace."""
     if command.opaque or command.remote:
         raise NotRoutine(command.opaque or "runs on another machine")
@@ -81,9 +78,9 @@ def _check_plain(command: Command, ground: Ground) -> None:
             raise NotRoutine(f"`{word.raw}` is not known before it runs")
     if command.words[0].raw != command.program and not command.wrapped_by:
         raise NotRoutine(f"`{command.words[0].raw}` is not how anyone types `{command.program}`")
-    if not ground.is_in_workspace:
+    if not location.is_in_workspace:
         raise NotRoutine("not run in the workspace")
-    _check_prefixes(command, ground)
+    _check_prefixes(command, location)
 
 
 def _program(typed: str) -> Program:
@@ -139,36 +136,36 @@ def _routine_use(program: Program, words: Sequence[Word]) -> tuple[Use, Sequence
     return found[0], words[found[1] :]
 
 
-def _check_redirects(command: Command, ground: Ground) -> None:
+def _check_redirects(command: Command, location: Location) -> None:
     for redirect in command.redirects:
         if redirect.writes:
             problem = (
-                why_not_ordinary(ground.resolve(redirect.target.text), ground)
+                why_not_ordinary(location.resolve(redirect.target.text), location)
                 if redirect.target.known and not redirect.target.glob
                 else "target unknown"
             )
             if problem:
                 raise NotRoutine(f"writes `{redirect.target.text}`: {problem}")
-            check_canonical(redirect.target.text, ground)
+            check_canonical(redirect.target.text, location)
         elif redirect.reads:
-            check_readable(redirect.target, ground)
+            check_readable(redirect.target, location)
         elif not redirect.target.known:
             raise NotRoutine("reads text that is not known before it runs")
 
 
-def _check_prefixes(command: Command, ground: Ground) -> None:
+def _check_prefixes(command: Command, location: Location) -> None:
     for name, value in command.prefixes:
         if not value.known:
             raise NotRoutine(f"variable `{name}` is not known before it runs")
         if name == _SEARCH_PATH:
             for part in value.text.split(":"):
-                if not part or (problem := is_plain_directory(ground.resolve(part), ground)):
+                if not part or (problem := is_plain_directory(location.resolve(part), location)):
                     raise NotRoutine(f"`{name}` leads to `{part}`: {problem if part else 'no directory'}")
         elif not is_harmless_variable(name) or not _VALUE.match(value.text):
             raise NotRoutine(f"variable `{name}` before the command")
 
 
-def _check_words(program: Program, use: Use, words: Sequence[Word], ground: Ground) -> None:  # noqa: C901, PLR0912 - one walk over options
+def _check_words(program: Program, use: Use, words: Sequence[Word], location: Location) -> None:  # noqa: C901, PLR0912 - one walk over options
     operands: list[Word] = []
     seen: set[str] = set()
     at, count = 0, len(words)
@@ -197,28 +194,28 @@ def _check_words(program: Program, use: Use, words: Sequence[Word], ground: Grou
             if option.takes is not Takes.NOTHING and not option.is_attached:
                 if at >= count:
                     raise NotRoutine(f"`{text}` lacks its value")
-                check_value(option.takes, words[at], words[at].text, ground)
+                check_value(option.takes, words[at], words[at].text, location)
                 at += 1
             continue
         name, equals, value = text.partition("=")
         option = use.options.get(name) if equals else None
         if option is not None and option.is_accepted and option.takes is not Takes.NOTHING:
             seen.update(option.spellings)
-            check_value(option.takes, word, value, ground)
+            check_value(option.takes, word, value, location)
             continue
         if use.numbers and text[1:].isdigit():
             continue
         if use.dash_is_word or text.startswith("--"):
             raise NotRoutine(f"flag `{name}` of `{program.name}` is not one of a routine use")
-        at = _check_cluster(program, use, words, at, seen, ground)
+        at = _check_cluster(program, use, words, at, seen, location)
     if use.requires and not (use.requires & seen):
         needed = " or ".join(f"`{flag}`" for flag in sorted(use.requires))
         raise NotRoutine(f"`{program.name}` without {needed} may change files")
-    check_operands(program, use, operands, seen, ground)
+    check_operands(program, use, operands, seen, location)
 
 
 def _check_cluster(  # noqa: PLR0913, PLR0917 - where reading stands, and what was read
-    program: Program, use: Use, words: Sequence[Word], at: int, seen: set[str], ground: Ground
+    program: Program, use: Use, words: Sequence[Word], at: int, seen: set[str], location: Location
 ) -> int:
     """Read `-abc`, whose last letter may take the rest or the next word; give where reading goes on."""
     word = words[at - 1]
@@ -233,12 +230,12 @@ def _check_cluster(  # noqa: PLR0913, PLR0917 - where reading stands, and what w
             continue
         rest = letters[position + 1 :]
         if rest:
-            check_value(option.takes, word, rest, ground)
+            check_value(option.takes, word, rest, location)
             return at
         if option.is_attached:
             return at
         if at >= len(words):
             raise NotRoutine(f"`{flag}` lacks its value")
-        check_value(option.takes, words[at], words[at].text, ground)
+        check_value(option.takes, words[at], words[at].text, location)
         return at + 1
     return at

@@ -1,6 +1,6 @@
 """What the guard is told about the machine it judges for.
 
-Lives here: `Surroundings` (the operator's side) and `Ground` (that, seen from one request). Never here: a look at the
+Lives here: `Surroundings` (the operator's side) and `Location` (that, seen from one request). Never here: a look at the
 real file system; every path is compared as text.
 """
 
@@ -14,7 +14,7 @@ from fwdperm.guard.markers import Marker, sensitive_to_read
 from fwdperm.guard.places import LONGEST_PATH, normalised, resolve
 
 if TYPE_CHECKING:
-    from fwdperm.wire.request import Facts
+    from fwdperm.wire import Facts
 
 DEEPEST: Final = 512
 """Characters of a directory that a line goes to: every command behind it is looked at there."""
@@ -31,7 +31,7 @@ class Surroundings:
             `~` and the workspace-relative form.
         sensitive_write: The same for writing.
         own: Absolute paths of this program's own files: root, state, configuration.
-        exec_judgeable: True when test runners and build tools of the positive list count as routine.
+        exec_judgeable: True when test runners and build tools of the allow list count as routine.
     """
 
     workspaces: tuple[str, ...] = ()
@@ -43,8 +43,8 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
-    """One request's place in its surroundings: what a relative path or a `~` in it means.
+class Location:
+    """Where one request runs, in its surroundings: what a relative path or a `~` in it means.
 
     Attributes:
         cwd: Where it runs, absolute; empty when that is not known, and then nothing relative is inside anything.
@@ -59,11 +59,11 @@ class Ground:
     canonical: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, facts: Facts, surroundings: Surroundings) -> Ground:
+    def of(cls, facts: Facts, surroundings: Surroundings) -> Location:
         """Stand where the request stands."""
-        return _ground(facts.cwd, facts.home or surroundings.home, surroundings, facts.canonical_operands)
+        return _location(facts.cwd, facts.home or surroundings.home, surroundings, facts.canonical_operands)
 
-    def at(self, cwd: str) -> Ground:
+    def at(self, cwd: str) -> Location:
         """Stand where a command runs after a literal `cd`; `?`, and what is too deep to look at, is nowhere known."""
         if not cwd:
             return self
@@ -96,8 +96,8 @@ class Ground:
 
 
 @lru_cache(maxsize=512)
-def _ground(cwd: str, home: str, surroundings: Surroundings, canonical: tuple[tuple[str, str], ...]) -> Ground:
-    return Ground(
+def _location(cwd: str, home: str, surroundings: Surroundings, canonical: tuple[tuple[str, str], ...]) -> Location:
+    return Location(
         cwd=normalised(cwd) if cwd.startswith("/") and len(cwd) <= LONGEST_PATH else "",
         home=home,
         surroundings=surroundings,

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from fwdperm.shell.literal import unbase64
+from fwdperm.shell import unbase64
 
 TOKEN: Final = re.compile(
     r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|"

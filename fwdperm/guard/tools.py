@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fwdperm.guard.catastrophe import measured
 from fwdperm.guard.classes import Assessment, Danger
-from fwdperm.guard.leaks import is_secret
+from fwdperm.guard.exfiltration import is_secret
 from fwdperm.guard.markers import matches_configured, may_meet_configured, may_reach_secret, sensitive_to_write
-from fwdperm.guard.own import is_named_like_us, is_own
 from fwdperm.guard.places import SYSTEM_DIRECTORIES, is_home
-from fwdperm.guard.reading import READ_ENDINGS, SHY_ENDINGS, Look, why_not_readable
+from fwdperm.guard.reading import READ_ENDINGS, SHY_ENDINGS, Exposure, why_not_readable
+from fwdperm.guard.self_protection import is_named_like_us, is_own
 from fwdperm.guard.text import holds_token, host_of, is_local, is_metadata, sql_changes, sql_drops
 from fwdperm.guard.touched import candidates, read_catastrophe, write_catastrophe
 from fwdperm.guard.writing import why_not_ordinary
@@ -23,7 +23,7 @@ from fwdperm.guard.writing import why_not_ordinary
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from fwdperm.guard.surroundings import Ground
+    from fwdperm.guard.surroundings import Location
 
 
 def _f(text: str) -> frozenset[str]:
@@ -78,7 +78,7 @@ _CODE_KEYS: Final = _f("cmd command commands shell script bash sh exec commandli
 _WORDS: Final = re.compile(r"[A-Za-z][a-z]*|[A-Z]+(?![a-z])|\d+")
 _HIGH_ENTROPY: Final = re.compile(r"[A-Za-z0-9+/_=-]{40,}|(?:%[0-9A-Fa-f]{2}){12,}")
 
-Shell = "Callable[[str, Ground], Assessment]"
+Shell = "Callable[[str, Location], Assessment]"
 
 
 def says(danger: Danger, id_: str, reason: str, *words: str) -> Assessment:
@@ -98,53 +98,53 @@ def worst(assessments: list[Assessment]) -> Assessment:
     return max(assessments, key=lambda each: each.danger.rank)
 
 
-def read_path(value: str, ground: Ground, *, canonical: str = "", surface: str = "read") -> Assessment:  # noqa: C901, PLR0912 - a fixed order of looks
+def read_path(value: str, location: Location, *, canonical: str = "", surface: str = "read") -> Assessment:  # noqa: C901, PLR0912 - a fixed order of looks
     """Assess looking at one path: read-only inside the workspace, unless it is sensitive."""
     if "://" in value and not value.lower().startswith("file:"):
-        return address(value, ground)
+        return address(value, location)
     spellings = [
-        ground.resolve(value),
+        location.resolve(value),
         *([canonical] if canonical else []),
-        *(real for typed, real in ground.canonical if typed == value),
+        *(real for typed, real in location.canonical if typed == value),
     ]
     if surface not in _PATTERN_SURFACES:
         catastrophe = next(
-            (hit for path in [value, *spellings] if path and (hit := read_catastrophe(path, ground))), None
+            (hit for path in [value, *spellings] if path and (hit := read_catastrophe(path, location))), None
         )
         if catastrophe:
             return says(Danger.CRITICAL, catastrophe[0], catastrophe[1], value)
     if surface in _PATTERN_SURFACES:
-        marker = next((found for path in spellings if path and (found := ground.read_marker(path))), None)
+        marker = next((found for path in spellings if path and (found := location.read_marker(path))), None)
         secret = marker is not None and (not marker.by_name or (surface == "grep" and _names_a_file(value)))
     else:
-        secret = is_secret(value, ground) or any(ground.read_marker(path) for path in spellings if path)
+        secret = is_secret(value, location) or any(location.read_marker(path) for path in spellings if path)
     if secret:
         return says(Danger.DANGEROUS, "sensitive-read", "looks at a sensitive path", value)
     if "\\" in value or not value.isprintable():
         return says(Danger.DANGEROUS, "unprintable", "characters that do not show what they are", value)
-    around = ground.surroundings
+    around = location.surroundings
     if any(is_own(path or value, around.own, around.workspaces) for path in spellings):
         return says(Danger.DANGEROUS, "own-files", "looks at this permission system's own files", value)
-    if any(matches_configured(path, around.sensitive_read, ground.home, ground.cwd) for path in spellings if path):
+    if any(matches_configured(path, around.sensitive_read, location.home, location.cwd) for path in spellings if path):
         return says(Danger.DANGEROUS, "sensitive-read", "configured as sensitive", value)
     for path in spellings:
-        if path in SYSTEM_DIRECTORIES or is_home(path, home=ground.home):
+        if path in SYSTEM_DIRECTORIES or is_home(path, home=location.home):
             return says(Danger.DANGEROUS, "whole-directory", "opens a whole system or home directory", value)
-        if surface == "grep" and _GLOB.search(path) and (reached := _reached(path, ground)):
+        if surface == "grep" and _GLOB.search(path) and (reached := _reached(path, location)):
             return says(Danger.DANGEROUS, reached, "a pattern that may stand for secret or hidden files", value)
-        why = why_not_readable(path, ground, look=_look(_relative(path, ground), surface))
+        why = why_not_readable(path, location, look=_look(_relative(path, location), surface))
         if why:
             return says(Danger.RULED, "outside", f"looks at a path {why}", value)
     return says(Danger.READ_ONLY, surface, "looks at an ordinary file of the workspace", value)
 
 
-def _look(below: str, surface: str) -> Look:
+def _look(below: str, surface: str) -> Exposure:
     """Say how much of a path below a workspace a surface shows: a search for texts shows what files hold, as a read."""
     if surface not in _PATTERN_SURFACES:
-        return Look.CONTENT
+        return Exposure.CONTENT
     if surface != "grep" or ("/" not in below[1:] and "." not in below and not _GLOB.search(below)):
-        return Look.NAME  # a plain word at the top is a directory, or what some requesters search for
-    return Look.CONTENT if _GLOB.search(below) else Look.MAYBE_TREE
+        return Exposure.NAME  # a plain word at the top is a directory, or what some requesters search for
+    return Exposure.CONTENT if _GLOB.search(below) else Exposure.MAYBE_TREE
 
 
 def _names_a_file(value: str) -> bool:
@@ -153,10 +153,10 @@ def _names_a_file(value: str) -> bool:
     return "." in name[1:] or bool(_GLOB.search(value))
 
 
-def _reached(path: str, ground: Ground) -> str:
+def _reached(path: str, location: Location) -> str:
     """Say why a glob that is searched for texts may read secrets: an id; empty when its ending says what it reads."""
-    around = ground.surroundings
-    if around.sensitive_read and may_meet_configured(path, around.sensitive_read, ground.home, ground.cwd):
+    around = location.surroundings
+    if around.sensitive_read and may_meet_configured(path, around.sensitive_read, location.home, location.cwd):
         return "sensitive-read"
     name = path.rpartition("/")[2].lower()
     if name.startswith((".", "[", "{", "@", "+", "!")):
@@ -167,57 +167,59 @@ def _reached(path: str, ground: Ground) -> str:
     return "secret-pattern" if may_reach_secret(path) else ""
 
 
-def write_path(value: str, ground: Ground, *, canonical: str = "", surface: str = "write") -> Assessment:  # noqa: C901 - a fixed order of looks
+def write_path(value: str, location: Location, *, canonical: str = "", surface: str = "write") -> Assessment:  # noqa: C901 - a fixed order of looks
     """Assess changing one path: routine for sources, documents and tests in the workspace."""
     spellings = [
-        ground.resolve(value),
+        location.resolve(value),
         *([canonical] if canonical else []),
-        *(real for typed, real in ground.canonical if typed == value),
+        *(real for typed, real in location.canonical if typed == value),
     ]
     for path in [value, *spellings]:
-        catastrophe = write_catastrophe(path, ground) if path else None
+        catastrophe = write_catastrophe(path, location) if path else None
         if catastrophe:
             return says(Danger.CRITICAL, catastrophe[0], catastrophe[1], value)
     for path in spellings:
-        marker = sensitive_to_write(path or "/" + value) or ground.read_marker(path or "/" + value)
+        marker = sensitive_to_write(path or "/" + value) or location.read_marker(path or "/" + value)
         if marker:
             return says(Danger.DANGEROUS, f"write-{marker.id}", f"changes {marker.reason}", value)
     if "\\" in value or not value.isprintable():
         return says(Danger.DANGEROUS, "unprintable", "characters that do not show what they are", value)
-    around = ground.surroundings
-    if any(is_named_like_us(path or value) and not ground.is_inside(path) for path in spellings) or is_named_like_us(
-        _relative(spellings[0], ground)
+    around = location.surroundings
+    if any(is_named_like_us(path or value) and not location.is_inside(path) for path in spellings) or is_named_like_us(
+        _relative(spellings[0], location)
     ):
         return says(Danger.DANGEROUS, "own-files", "changes a file named like this permission system", value)
-    if any(matches_configured(path, around.sensitive_write, ground.home, ground.cwd) for path in spellings if path):
+    if any(matches_configured(path, around.sensitive_write, location.home, location.cwd) for path in spellings if path):
         return says(Danger.DANGEROUS, "sensitive-write", "configured as sensitive", value)
     for path in spellings:
-        if not path or not ground.is_inside(path):
+        if not path or not location.is_inside(path):
             return says(Danger.DANGEROUS, "write-outside", "changes a file outside the workspace", value)
     for path in spellings:
-        why = why_not_ordinary(path, ground) or ("" if _PLAIN_VALUE.match(value) else "unusual characters in the path")
+        why = why_not_ordinary(path, location) or (
+            "" if _PLAIN_VALUE.match(value) else "unusual characters in the path"
+        )
         if why:
             return says(Danger.RULED, surface, f"changes a file of the workspace: {why}", value)
     return says(Danger.ROUTINE, surface, "changes a source, a document or a test of the workspace", value)
 
 
-def _relative(path: str, ground: Ground) -> str:
-    for root in ground.surroundings.workspaces:
+def _relative(path: str, location: Location) -> str:
+    for root in location.surroundings.workspaces:
         if path.startswith(root.rstrip("/") + "/"):
             return path[len(root.rstrip("/")) :]
     return path
 
 
-def outside_directory(value: str, ground: Ground, *, canonical: str = "") -> Assessment:
+def outside_directory(value: str, location: Location, *, canonical: str = "") -> Assessment:
     """Assess going into a directory outside the workspace: never less than ruled."""
-    for path in (ground.resolve(value), canonical):
+    for path in (location.resolve(value), canonical):
         if not path:
             continue
-        if path in SYSTEM_DIRECTORIES or is_home(path, home=ground.home):
+        if path in SYSTEM_DIRECTORIES or is_home(path, home=location.home):
             return says(Danger.DANGEROUS, "whole-directory", "opens a whole system or home directory", value)
-        if ground.read_marker(path) or ground.read_marker(path + "/x"):
+        if location.read_marker(path) or location.read_marker(path + "/x"):
             return says(Danger.DANGEROUS, "sensitive-read", "opens a sensitive directory", value)
-        around = ground.surroundings
+        around = location.surroundings
         if is_own(path, around.own, around.workspaces):
             return says(Danger.DANGEROUS, "own-files", "opens this permission system's own files", value)
     return says(Danger.RULED, "outside", "opens a directory outside the workspace", value)
@@ -229,14 +231,14 @@ def _search(value: str) -> Assessment:
     return says(Danger.RULED, "web-search", "sends a question to a search engine", value)
 
 
-def address(value: str, ground: Ground) -> Assessment:
+def address(value: str, location: Location) -> Assessment:
     """Assess fetching an address, or `search: WORDS`, which asks a search engine."""
     if value.startswith("search: "):
         return _search(value)
     url = value.strip()
     scheme = url.partition(":")[0].lower() if ":" in url else ""
     if scheme == "file":
-        hit = read_path(url, ground)
+        hit = read_path(url, location)
         return (
             hit
             if hit.danger.rank >= Danger.DANGEROUS.rank
@@ -267,7 +269,7 @@ def skill(value: str) -> Assessment:
     return says(Danger.RULED, "skill", "runs a named skill", value)
 
 
-def tool(surface: str, value: str, ground: Ground, shell: Callable[[str, Ground], Assessment]) -> Assessment:
+def tool(surface: str, value: str, location: Location, shell: Callable[[str, Location], Assessment]) -> Assessment:
     """Assess an mcp or unknown tool by the words of its name and by what its arguments carry; never less than ruled."""
     name, arguments = split_call(value)
     label = f"{surface} {name}" if surface not in MCP else name
@@ -279,9 +281,9 @@ def tool(surface: str, value: str, ground: Ground, shell: Callable[[str, Ground]
     reads = bool(words & _LOOKS)
     database = bool(words & _DATABASES) and "docs" not in words
     for key, text in _leaves(arguments):
-        found.append(_argument(key, text, ground, shell, sends=sends, reads=reads, database=database))
+        found.append(_argument(key, text, location, shell, sends=sends, reads=reads, database=database))
     if isinstance(arguments, str) and arguments:
-        found.append(_argument("", arguments, ground, shell, sends=sends, reads=reads, database=database))
+        found.append(_argument("", arguments, location, shell, sends=sends, reads=reads, database=database))
     return worst(found)
 
 
@@ -342,8 +344,8 @@ def _quoted(word: str) -> str:
 def _argument(  # noqa: C901, PLR0912, PLR0913 - a fixed order of looks and what every look needs
     key: str,
     text: str,
-    ground: Ground,
-    shell: Callable[[str, Ground], Assessment],
+    location: Location,
+    shell: Callable[[str, Location], Assessment],
     *,
     sends: bool,
     reads: bool,
@@ -354,7 +356,7 @@ def _argument(  # noqa: C901, PLR0912, PLR0913 - a fixed order of looks and what
         return plain if not text else says(Danger.DANGEROUS, "long-argument", "an argument too long to look at", key)
     low = key.lower()
     if low in _CODE_KEYS:
-        inner = shell(text, ground)
+        inner = shell(text, location)
         if inner.danger is Danger.CRITICAL:
             return Assessment(Danger.CRITICAL, inner.id, inner.reason, inner.words)
         return says(Danger.DANGEROUS, "tool-runs", "runs a command through a tool", text)
@@ -365,25 +367,25 @@ def _argument(  # noqa: C901, PLR0912, PLR0913 - a fixed order of looks and what
             return says(Danger.DANGEROUS, "database", "changes a database", text)
     if len(text) < 2048 and "\n" not in text:  # noqa: PLR2004 - a path or an address is shorter
         if "://" in text or low in {"url", "uri", "href", "endpoint"}:
-            hit = address(text, ground)
+            hit = address(text, location)
             if hit.danger.rank > Danger.RULED.rank:
                 return hit
         for each in candidates(text):
-            around = ground.surroundings
-            path = ground.resolve(each) or "/" + each
+            around = location.surroundings
+            path = location.resolve(each) or "/" + each
             if ("/" in each or "." in each) and is_own(path, around.own, around.workspaces):
                 if reads:
                     return says(Danger.DANGEROUS, "own-files", "looks at this permission system's own files", text)
                 return says(Danger.CRITICAL, "critical.own-files", "changes this permission system's own files", text)
-            if is_secret(each, ground):
+            if is_secret(each, location):
                 if sends:
                     return says(Danger.CRITICAL, "critical.exfiltration", "sends a secret out", text)
-                grave = read_catastrophe(each, ground)
+                grave = read_catastrophe(each, location)
                 if grave:
                     return says(Danger.CRITICAL, grave[0], grave[1], text)
                 return says(Danger.DANGEROUS, "sensitive-read", "touches a sensitive path", text)
             if not reads and each.startswith(("/", "~")) and sensitive_to_write(path):
-                grave = write_catastrophe(each, ground)
+                grave = write_catastrophe(each, location)
                 if grave and low in {"path", "file", "filename", "file_path", "filepath", "target", "destination"}:
                     return says(Danger.CRITICAL, grave[0], grave[1], text)
                 return says(Danger.DANGEROUS, "sensitive-write", "may change a sensitive path", text)

@@ -10,38 +10,37 @@ from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.critical import BLOCK_DEVICE, by_words
 from fwdperm.guard.markers import sensitive_to_read, sensitive_to_write
-from fwdperm.guard.own import is_own, own_verb
 from fwdperm.guard.places import LONGEST_PATH
-from fwdperm.programs.lookup import lookup
-from fwdperm.programs.program import Carries, Files
+from fwdperm.guard.self_protection import is_own, own_verb
+from fwdperm.programs import Carries, Files, lookup
 
 if TYPE_CHECKING:
-    from fwdperm.guard.surroundings import Ground
-    from fwdperm.programs.program import Program
-    from fwdperm.shell.command import Command
+    from fwdperm.guard.surroundings import Location
+    from fwdperm.programs import Program
+    from fwdperm.shell import Command
 
 Argv = tuple[str, ...]
 
 
-def catastrophe(command: Command, ground: Ground) -> tuple[str, str, Argv] | None:
+def catastrophe(command: Command, location: Location) -> tuple[str, str, Argv] | None:
     """Find the catastrophe that one command is.
 
     Args:
         command: The command.
-        ground: Where it runs.
+        location: Where it runs.
 
     Returns:
         (id, reason, words that earn it); None when it is none by itself.
     """
     argv = command.argv
     if argv:
-        found = by_words(argv, ground)
+        found = by_words(argv, location)
         if found:
             return found
-    return _by_files(command, ground)
+    return _by_files(command, location)
 
 
-def _by_files(command: Command, ground: Ground) -> tuple[str, str, Argv] | None:  # noqa: C901 - a fixed order of looks
+def _by_files(command: Command, location: Location) -> tuple[str, str, Argv] | None:  # noqa: C901 - a fixed order of looks
     program = lookup(command.program) or lookup(command.program.lower())
     families = program.families if program is not None else frozenset()
     for redirect in command.redirects:
@@ -51,9 +50,9 @@ def _by_files(command: Command, ground: Ground) -> tuple[str, str, Argv] | None:
                 continue
             if BLOCK_DEVICE.match(target):
                 return "critical.device", "overwrites a block device", (redirect.operator, target)
-            found = write_catastrophe(target, ground)
+            found = write_catastrophe(target, location)
         else:
-            found = read_catastrophe(target, ground) if redirect.reads else None
+            found = read_catastrophe(target, location) if redirect.reads else None
         if found:
             return found[0], found[1], (redirect.operator, target)
     if "printer" in families:
@@ -66,12 +65,12 @@ def _by_files(command: Command, ground: Ground) -> tuple[str, str, Argv] | None:
             ("web client", "remote copier")
         )
         for candidate in candidates(word.text):
-            found = _own_operand(command, program, candidate, ground, last=is_last)
+            found = _own_operand(command, program, candidate, location, last=is_last)
             if found is None and "reader" in families and not command.remote:
                 is_read = not (writes_last and is_last) and not is_identity
-                found = read_catastrophe(candidate, ground) if is_read else None
+                found = read_catastrophe(candidate, location) if is_read else None
             if found is None and "copier" in families and (is_last or not writes_last):
-                found = write_catastrophe(candidate, ground)
+                found = write_catastrophe(candidate, location)
             if found:
                 return found[0], found[1], (command.program, word.text)
     return None
@@ -96,19 +95,19 @@ def candidates(text: str) -> tuple[str, ...]:
     return tuple(out)
 
 
-def read_catastrophe(text: str, ground: Ground) -> tuple[str, str] | None:
+def read_catastrophe(text: str, location: Location) -> tuple[str, str] | None:
     """Say which catastrophe reading this path is: private keys and stored credentials; None when it is none."""
-    for path in _spellings(text, ground):
+    for path in _spellings(text, location):
         marker = sensitive_to_read(path)
         if marker is not None and marker.critical:
             return f"critical.read-{marker.id}", f"reads {marker.reason}"
     return None
 
 
-def write_catastrophe(text: str, ground: Ground) -> tuple[str, str] | None:
+def write_catastrophe(text: str, location: Location) -> tuple[str, str] | None:
     """Say which catastrophe writing this path is: our files, login keys, profiles, the system; None when it is none."""
-    around = ground.surroundings
-    for path in _spellings(text, ground):
+    around = location.surroundings
+    for path in _spellings(text, location):
         if BLOCK_DEVICE.match(path):
             return "critical.device", "overwrites a block device"
         if is_own(path, around.own, around.workspaces):
@@ -119,22 +118,22 @@ def write_catastrophe(text: str, ground: Ground) -> tuple[str, str] | None:
     return None
 
 
-def _spellings(text: str, ground: Ground) -> tuple[str, ...]:
-    path = ground.resolve(text)
-    real = tuple(after for typed, after in ground.canonical if typed == text) if ground.canonical else ()
+def _spellings(text: str, location: Location) -> tuple[str, ...]:
+    path = location.resolve(text)
+    real = tuple(after for typed, after in location.canonical if typed == text) if location.canonical else ()
     return (path or text, *real)
 
 
 def _own_operand(
-    command: Command, program: Program | None, text: str, ground: Ground, *, last: bool
+    command: Command, program: Program | None, text: str, location: Location, *, last: bool
 ) -> tuple[str, str] | None:
-    around = ground.surroundings
+    around = location.surroundings
     if ("\n" in text or " " in text) and not text.startswith(("/", "~", ".", "$")):
         return None
     families = program.families if program is not None else frozenset()
     if ("/" not in text and "writer" not in families) or own_verb(command.argv) is not None:
         return None
-    for path in _spellings(text, ground):
+    for path in _spellings(text, location):
         if not is_own(path, around.own, around.workspaces):
             continue
         if "bystander" in families and not (_searches(program) and _ACTIONS & set(command.argv)):

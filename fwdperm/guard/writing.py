@@ -1,6 +1,6 @@
 """Which files of the workspace are ordinary to write: sources, documents, tests.
 
-Lives here: the positive list of endings, and what stays off it because something runs it later. Never here: paths that
+Lives here: the allow list of endings, and what stays off it because something runs it later. Never here: paths that
 are dangerous to write (`markers.py`).
 """
 
@@ -10,10 +10,10 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.markers import matches_configured, sensitive_to_read, sensitive_to_write
-from fwdperm.guard.own import is_named_like_us, is_own
+from fwdperm.guard.self_protection import is_named_like_us, is_own
 
 if TYPE_CHECKING:
-    from fwdperm.guard.surroundings import Ground
+    from fwdperm.guard.surroundings import Location
 
 
 def _f(text: str) -> frozenset[str]:
@@ -64,25 +64,25 @@ _PLAIN_PATH: Final = re.compile(r"[A-Za-z0-9_ ./@+=,()\[\]-]+$")
 """Characters of a path that means the same to every tool that reads it."""
 
 
-def is_plain_directory(path: str, ground: Ground) -> str:
+def is_plain_directory(path: str, location: Location) -> str:
     """Say why making this directory is not ordinary; empty when it is."""
-    problem = _problem(path, ground)
+    problem = _problem(path, location)
     if problem:
         return problem
-    return "hidden directory" if any(part.startswith(".") for part in below(path, ground)) else ""
+    return "hidden directory" if any(part.startswith(".") for part in below(path, location)) else ""
 
 
-def why_not_ordinary(path: str, ground: Ground) -> str:
+def why_not_ordinary(path: str, location: Location) -> str:
     """Say why writing this file is not ordinary work on a source, document or test; empty when it is.
 
     Args:
         path: Absolute and normal; empty when unknown.
-        ground: Where the request stands.
+        location: Where the request stands.
     """
-    problem = _problem(path, ground)
+    problem = _problem(path, location)
     if problem:
         return problem
-    parts = [part.lower() for part in below(path, ground)]
+    parts = [part.lower() for part in below(path, location)]
     if not parts:
         return "the workspace itself"
     if any(part.startswith(".") for part in parts):
@@ -105,25 +105,27 @@ def why_not_ordinary(path: str, ground: Ground) -> str:
     return "not a source, a document or a test by its ending"
 
 
-def _problem(path: str, ground: Ground) -> str:
-    around = ground.surroundings
-    if not path or not ground.is_inside(path):
+def _problem(path: str, location: Location) -> str:
+    around = location.surroundings
+    if not path or not location.is_inside(path):
         return "outside the workspace"
     if "\\" in path or not path.isascii() or not path.isprintable():
         return "unusual characters in the path"
-    if is_own(path, around.own, around.workspaces) or any(is_named_like_us("/" + part) for part in below(path, ground)):
+    if is_own(path, around.own, around.workspaces) or any(
+        is_named_like_us("/" + part) for part in below(path, location)
+    ):
         return "belongs to this permission system"
     marker = sensitive_to_write(path) or sensitive_to_read(path)
     if marker:
         return marker.reason
-    if matches_configured(path, around.sensitive_write, ground.home, ground.cwd):
+    if matches_configured(path, around.sensitive_write, location.home, location.cwd):
         return "configured as sensitive"
     return ""
 
 
-def below(path: str, ground: Ground) -> list[str]:
+def below(path: str, location: Location) -> list[str]:
     """Give the components of an absolute path below its workspace; none when it is one, or in none."""
-    for root in ground.surroundings.workspaces:
+    for root in location.surroundings.workspaces:
         base = root.rstrip("/")
         if path == base or path.startswith(base + "/"):
             return [part for part in path[len(base) :].split("/") if part]

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.errors import EnvironmentFailure
-from fwdperm.inbox import files, reading
+from fwdperm.inbox import files, safe_reading
 from fwdperm.inbox.layout import SERVING, beat_name
 from fwdperm.settings import BEAT_STALE_S
 
@@ -82,12 +82,14 @@ class BeatFiles:
                 if _renew(slot, payload, at=self._serving):
                     return
                 self._let_go(session)
-            with files.directory(self._root, (SERVING,), create=self._modes) as at:
+            with files.held_directory(self._root, (SERVING,), create=self._modes) as at:
                 if self._is_elsewhere(session, at=at):
                     raise ServedElsewhere(f"`{session}` is served by somebody else")
                 self._put(session, payload, at=at)
         except OSError as error:
-            raise EnvironmentFailure(f"cannot write the heartbeat of `{session}`: {reading.said(error)}") from error
+            raise EnvironmentFailure(
+                f"cannot write the heartbeat of `{session}`: {safe_reading.os_error_words(error)}"
+            ) from error
         self._shown.add(session)
 
     def unbeat(self, session: str) -> None:
@@ -95,26 +97,28 @@ class BeatFiles:
         self._let_go(session)
         self._shown.discard(session)
         try:
-            with files.directory(self._root, (SERVING,)) as at:
-                if not self._is_elsewhere(session, at=at) and not files.remove(beat_name(session), at=at):
+            with files.held_directory(self._root, (SERVING,)) as at:
+                if not self._is_elsewhere(session, at=at) and not files.remove_file(beat_name(session), at=at):
                     raise PermissionError(errno.EACCES, "it cannot be removed")
         except FileNotFoundError:
             return
         except OSError as error:
-            raise EnvironmentFailure(f"cannot withdraw the heartbeat of `{session}`: {reading.said(error)}") from error
+            raise EnvironmentFailure(
+                f"cannot withdraw the heartbeat of `{session}`: {safe_reading.os_error_words(error)}"
+            ) from error
 
     def is_elsewhere(self, session: str) -> bool:
         """Say whether somebody else's heartbeat is fresh; one that cannot be read is not."""
         try:
-            with files.directory(self._root, (SERVING,)) as at:
+            with files.held_directory(self._root, (SERVING,)) as at:
                 return self._is_elsewhere(session, at=at)
         except OSError:
             return False
 
     def _is_elsewhere(self, session: str, *, at: int) -> bool:
         """Look for a heartbeat that is not ours and that says it is not older (nor younger) than its limit."""
-        found = reading.read_regular(beat_name(session), at=at, cap=_BEAT_BYTES, owner=None, may_be_linked=True)
-        if not isinstance(found, reading.Whole):
+        found = safe_reading.read_regular(beat_name(session), at=at, cap=_BEAT_BYTES, owner=None, may_be_linked=True)
+        if not isinstance(found, safe_reading.WholeFile):
             return False
         try:
             said = json.loads(found.data)
@@ -137,7 +141,7 @@ class BeatFiles:
         """Say whether the directory we hold open is still the one under its name."""
         try:
             there = os.lstat(f"{self._root}/{SERVING}")
-            return reading.is_same_file(os.fstat(self._serving), there)
+            return safe_reading.is_same_file(os.fstat(self._serving), there)
         except OSError:
             return False
 
@@ -145,9 +149,9 @@ class BeatFiles:
         name = beat_name(session)
         many = len(self._shown) >= _FEW
         if not many or len(self._slots) + 1 >= resource.getrlimit(resource.RLIMIT_NOFILE)[0] // _SHARE:
-            files.replace(name, payload, at=at, modes=self._modes)
+            files.replace_file(name, payload, at=at, modes=self._modes)
             return
-        descriptor = files.replace_and_hold(name, payload, at=at, modes=self._modes)
+        descriptor = files.replace_file_and_hold(name, payload, at=at, modes=self._modes)
         status = os.fstat(descriptor)
         if not self._slots:
             self.close()

@@ -12,10 +12,10 @@ import os
 from typing import TYPE_CHECKING, Final, Protocol
 
 from fwdperm.errors import EnvironmentFailure
-from fwdperm.inbox import files, reading
+from fwdperm.inbox import files, safe_reading
 from fwdperm.inbox.layout import file_name
 from fwdperm.inbox.protocol import AlreadyThere, Failed, Published
-from fwdperm.wire.ids import encode_session
+from fwdperm.wire import encode_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -85,18 +85,22 @@ class DecisionRecord:
         parts = ("decisions", encode_session(inbox))
         name = file_name(stem)
         try:
-            with files.directory(self._state, parts, create=files.PRIVATE) as at:
-                outcome = files.publish(name, payload, at=at, sync=True, is_contested=True)
+            with files.held_directory(self._state, parts, create=files.PRIVATE_MODES) as at:
+                outcome = files.publish_file(name, payload, at=at, sync=True, is_contested=True)
                 match outcome:
                     case Published():
                         return payload
                     case Failed(reason=reason):
                         raise EnvironmentFailure(f"cannot record the decision on `{stem}`: {reason}")
                     case AlreadyThere():
-                        found = reading.read_regular(name, at=at, cap=_RECORD_BYTES, owner=None, may_be_linked=True)
+                        found = safe_reading.read_regular(
+                            name, at=at, cap=_RECORD_BYTES, owner=None, may_be_linked=True
+                        )
         except OSError as error:
-            raise EnvironmentFailure(f"cannot record the decision on `{stem}`: {reading.said(error)}") from error
-        if not isinstance(found, reading.Whole):
+            raise EnvironmentFailure(
+                f"cannot record the decision on `{stem}`: {safe_reading.os_error_words(error)}"
+            ) from error
+        if not isinstance(found, safe_reading.WholeFile):
             raise EnvironmentFailure(f"cannot read the recorded decision on `{stem}`")
         return found.data
 
@@ -122,15 +126,15 @@ class DecisionRecord:
 
     def _walk(self) -> Iterator[bool]:
         """Go round all records once, one at each step; say whether it went."""
-        with files.directory(self._state, ("decisions",), create=files.PRIVATE) as above:
-            files.replace(_NOW, b"", at=above)
+        with files.held_directory(self._state, ("decisions",), create=files.PRIVATE_MODES) as above:
+            files.replace_file(_NOW, b"", at=above)
             now = os.stat(_NOW, dir_fd=above).st_mtime
             inboxes = [name for name in os.listdir(above) if name != _NOW]  # noqa: PTH208 - a descriptor has no pathlib
         for inbox in inboxes:
-            with files.directory(self._state, ("decisions", inbox)) as at:
+            with files.held_directory(self._state, ("decisions", inbox)) as at:
                 names = os.listdir(at)  # noqa: PTH208 - as above
             for name in names:
-                with files.directory(self._state, ("decisions", inbox)) as at:
-                    status = reading.status_of(name, at=at)
+                with files.held_directory(self._state, ("decisions", inbox)) as at:
+                    status = safe_reading.status_of(name, at=at)
                     is_old = status is not None and now - status.st_mtime > RECORD_KEPT_S
-                    yield is_old and files.remove(name, at=at)
+                    yield is_old and files.remove_file(name, at=at)

@@ -19,16 +19,16 @@ from enum import IntEnum, auto
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from fwdperm.inbox import files, inotify, reading
-from fwdperm.inbox.health import WATCH_LIMIT, Health, Mode, Ring
+from fwdperm.inbox import files, inotify, safe_reading
+from fwdperm.inbox.health import WATCH_LIMIT, Health, Ring, WatchMode
 from fwdperm.inbox.layout import REQUESTS, SESSIONS, TEMP_PREFIX, mail_stem
-from fwdperm.wire.ids import decode_session
+from fwdperm.wire import decode_session
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Collection, Iterable
 
-    from fwdperm.inbox.inotify import Event
+    from fwdperm.inbox.inotify import InotifyEvent
     from fwdperm.inbox.tree import InboxTree
 
 _SELF: Final = inotify.DELETE_SELF | inotify.MOVE_SELF
@@ -86,7 +86,7 @@ class DescriptorBell:
         OSError: When there is no instance to be had (EMFILE), or the root cannot be opened.
     """
 
-    mode = Mode.DESCRIPTOR
+    mode = WatchMode.DESCRIPTOR
 
     def __init__(self, tree: InboxTree, loop: asyncio.AbstractEventLoop, on_ring: Ring) -> None:
         self._tree = tree
@@ -104,7 +104,7 @@ class DescriptorBell:
         self._checks = 0
         self._compared: tuple[tuple[str, ...], int] | None = None
         self._closed = False
-        with files.directory(self._root, (SESSIONS,), create=tree.modes):
+        with files.held_directory(self._root, (SESSIONS,), create=tree.modes):
             pass
         self._inotify = inotify.Inotify()
         try:
@@ -129,7 +129,11 @@ class DescriptorBell:
         try:
             self._revive(dirty)
         except OSError as error:
-            return Health(self.mode, is_alive=False, messages=(f"the watch descriptor is lost: {reading.said(error)}",))
+            return Health(
+                self.mode,
+                is_alive=False,
+                messages=(f"the watch descriptor is lost: {safe_reading.os_error_words(error)}",),
+            )
         self._checks += 1
         if len(self._by_watch) <= _FEW_WATCHES or self._checks % _MANY_CHECKS == 0:
             self._drop_dead()
@@ -157,8 +161,8 @@ class DescriptorBell:
         deadline = time.monotonic() + timeout_s
         dirty: set[str | None] = set()
         try:
-            with files.directory(self._root, (SESSIONS,)) as at:
-                files.publish(name, b"", at=at)
+            with files.held_directory(self._root, (SESSIONS,)) as at:
+                files.publish_file(name, b"", at=at)
                 try:
                     while (rest := deadline - time.monotonic()) > 0:
                         select.select([self._inotify.descriptor], [], [], rest)
@@ -167,7 +171,7 @@ class DescriptorBell:
                         if any(event.name == name for event in events):
                             return True
                 finally:
-                    files.remove(name, at=at)
+                    files.remove_file(name, at=at)
         except OSError:
             return False
         finally:
@@ -186,7 +190,7 @@ class DescriptorBell:
         for name in (None,) if None in dirty else tuple(dirty):
             self._on_ring(name)
 
-    def _take(self, events: list[Event], dirty: set[str | None]) -> None:
+    def _take(self, events: list[InotifyEvent], dirty: set[str | None]) -> None:
         for event in events:
             if event.mask & inotify.OVERFLOW:
                 self._drop_dead()
@@ -202,7 +206,7 @@ class DescriptorBell:
                 continue
             self._note(watched.place, event, dirty)
 
-    def _note(self, place: _Place, event: Event, dirty: set[str | None]) -> None:
+    def _note(self, place: _Place, event: InotifyEvent, dirty: set[str | None]) -> None:
         """Say what one event in a living directory makes dirty, and watch what has appeared."""
         match place.kind:
             case _Kind.REQUESTS:
@@ -285,7 +289,7 @@ class DescriptorBell:
     def _not_watched(self, sessions: Iterable[str]) -> list[_Place]:
         places = [_Place(_Kind.REQUESTS, name) for name in sessions]
         try:
-            with files.directory(self._root, (SESSIONS,)) as at:
+            with files.held_directory(self._root, (SESSIONS,)) as at:
                 return [place for place in places if not self._is_watched(place, at=at)]
         except OSError:
             return places
@@ -351,7 +355,11 @@ class DescriptorBell:
         if self._unwatched.get(place) != code:
             limit = code == errno.ENOSPC
             shown = place.name or place.kind.name.lower()
-            message = WATCH_LIMIT if limit else f"cannot watch `{shown}`: {reading.said(error)}; it is listed on time"
+            message = (
+                WATCH_LIMIT
+                if limit
+                else f"cannot watch `{shown}`: {safe_reading.os_error_words(error)}; it is listed on time"
+            )
             if message not in self._said:
                 self._said.add(message)
                 self._news.append(message)

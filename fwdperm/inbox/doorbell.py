@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from fwdperm.inbox import inotify
 from fwdperm.inbox.descriptor_bell import DescriptorBell
-from fwdperm.inbox.health import INSTANCE_LIMIT, NO_EVENTS, WATCH_LIMIT, Doorbell, Health, Mode, Ring
+from fwdperm.inbox.health import INSTANCE_LIMIT, NO_EVENTS, WATCH_LIMIT, Doorbell, Health, Ring, WatchMode
 from fwdperm.inbox.mounts import file_system_type, is_shared
 from fwdperm.inbox.polling_bell import PollingBell
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from fwdperm.inbox.observer_bell import ObserverBell
     from fwdperm.inbox.tree import InboxTree
 
-__all__ = ["Doorbell", "Health", "Mode", "Ring", "open_doorbell"]
+__all__ = ["Doorbell", "Health", "Ring", "WatchMode", "open_doorbell"]
 
 _PROOF_S: Final = 1.0
 """Seconds to wait for the event of a file we wrote ourselves. It comes within 1 ms, or never."""
 
 
 def open_doorbell(
-    tree: InboxTree, loop: asyncio.AbstractEventLoop, on_ring: Ring, *, mode: Mode | None = None
+    tree: InboxTree, loop: asyncio.AbstractEventLoop, on_ring: Ring, *, mode: WatchMode | None = None
 ) -> Doorbell:
     """Start hearing of changes. List everything once after this returns: watch first, then list.
 
@@ -42,11 +42,11 @@ def open_doorbell(
         A doorbell that rings, at worst on time. Where no events come, its first check says why.
     """
     match mode:
-        case Mode.DESCRIPTOR:
+        case WatchMode.DESCRIPTOR:
             return DescriptorBell(tree, loop, on_ring)
-        case Mode.OBSERVER:
+        case WatchMode.OBSERVER:
             return _observer(tree, loop, on_ring)
-        case Mode.POLLING:
+        case WatchMode.POLLING:
             return PollingBell(tree, loop, on_ring)
         case None:
             return _quickest(tree, loop, on_ring)

@@ -1,7 +1,7 @@
 """Publishing what nobody may see half of, and removing only what was read.
 
 Lives here: every directory made or opened, every write, link, rename and unlink of the inbox tree; the one home of
-open-for-write for it. Never here: reading what strangers left (that is `reading.py`), what a name or a byte means.
+open-for-write for it. Never here: reading what strangers left (that is `safe_reading.py`), what a name or a byte means.
 
 Everything works on a name inside an open directory, so a directory that is swapped for a link catches nobody.
 Every publication fails to "not published", every removal to "still there".
@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
 from fwdperm.inbox.layout import SENTINEL, TEMP_PREFIX
-from fwdperm.inbox.protocol import AlreadyThere, Failed, Identity, Outcome, Published
-from fwdperm.inbox.reading import identify, said, status_of
+from fwdperm.inbox.protocol import AlreadyThere, Failed, Identity, Published, PublishOutcome
+from fwdperm.inbox.safe_reading import identify, os_error_words, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,9 +41,9 @@ class Modes:
     file: int
 
 
-PRIVATE: Final = Modes(directory=0o700, file=0o600)
+PRIVATE_MODES: Final = Modes(directory=0o700, file=0o600)
 """One user: nobody else gets in."""
-GROUP: Final = Modes(directory=0o2770, file=0o640)
+GROUP_MODES: Final = Modes(directory=0o2770, file=0o640)
 """Several users of one group (the root's own): its members may leave requests and read answers."""
 
 
@@ -88,7 +88,7 @@ def _enter(part: str, *, at: int, create: Modes | None) -> int:
         os.mkdir(part, create.directory, dir_fd=at)
     made = os.open(part, DIRECTORY, dir_fd=at)
     try:
-        if create is GROUP:
+        if create is GROUP_MODES:
             os.fchmod(made, create.directory)  # the umask took what the group needs
     except OSError:
         os.close(made)
@@ -97,7 +97,7 @@ def _enter(part: str, *, at: int, create: Modes | None) -> int:
 
 
 @contextlib.contextmanager
-def directory(root: str, parts: Sequence[str] = (), *, create: Modes | None = None) -> Iterator[int]:
+def held_directory(root: str, parts: Sequence[str] = (), *, create: Modes | None = None) -> Iterator[int]:
     """Hold a directory open for a block; otherwise as `open_directory`."""
     descriptor = open_directory(root, parts, create=create)
     try:
@@ -113,15 +113,15 @@ def plant_sentinel(*, at: int, modes: Modes) -> None:
 
 
 # -- publishing ------------------------------------------------------------------------------------------------
-def publish(  # noqa: PLR0913 - each a promise of its own
+def publish_file(  # noqa: PLR0913 - each a promise of its own
     name: str,
     payload: bytes,
     *,
     at: int,
-    modes: Modes = PRIVATE,
+    modes: Modes = PRIVATE_MODES,
     sync: bool = False,
     is_contested: bool = False,
-) -> Outcome:
+) -> PublishOutcome:
     """Make a file appear whole, or not at all, and never over another one.
 
     Args:
@@ -156,7 +156,7 @@ def publish(  # noqa: PLR0913 - each a promise of its own
     return Published()
 
 
-def _publish_nameless(name: str, payload: bytes, *, at: int, modes: Modes, sync: bool) -> Outcome | None:
+def _publish_nameless(name: str, payload: bytes, *, at: int, modes: Modes, sync: bool) -> PublishOutcome | None:
     """Publish a file that never had another name, so that nobody sees it with two; a third quicker, too.
 
     Returns:
@@ -167,7 +167,7 @@ def _publish_nameless(name: str, payload: bytes, *, at: int, modes: Modes, sync:
     except OSError:
         return None
     try:
-        if modes is GROUP:
+        if modes is GROUP_MODES:
             os.fchmod(descriptor, modes.file)
         _write_all(descriptor, payload)
         if sync:
@@ -185,23 +185,23 @@ def _publish_nameless(name: str, payload: bytes, *, at: int, modes: Modes, sync:
     return Published()
 
 
-def replace(name: str, payload: bytes, *, at: int, modes: Modes = PRIVATE) -> None:
+def replace_file(name: str, payload: bytes, *, at: int, modes: Modes = PRIVATE_MODES) -> None:
     """Put a whole file in the place of an older one, at once. A link planted under the name is replaced, not followed.
 
     Raises:
         OSError: The older one is then still there, unchanged.
     """
-    os.close(replace_and_hold(name, payload, at=at, modes=modes))
+    os.close(replace_file_and_hold(name, payload, at=at, modes=modes))
 
 
-def replace_and_hold(name: str, payload: bytes, *, at: int, modes: Modes = PRIVATE) -> int:
+def replace_file_and_hold(name: str, payload: bytes, *, at: int, modes: Modes = PRIVATE_MODES) -> int:
     """Replace, and keep the new file open for writing.
 
     Returns:
         Its descriptor, which the caller closes.
 
     Raises:
-        OSError: As `replace`.
+        OSError: As `replace_file`.
     """
     temp, descriptor = _write_temp(payload, at=at, modes=modes, sync=False)
     try:
@@ -218,7 +218,7 @@ def _write_temp(payload: bytes, *, at: int, modes: Modes, sync: bool) -> tuple[s
     temp = f"{TEMP_PREFIX}{secrets.token_hex(8)}.tmp"
     descriptor = os.open(temp, _CREATE, modes.file, dir_fd=at)
     try:
-        if modes is GROUP:
+        if modes is GROUP_MODES:
             os.fchmod(descriptor, modes.file)
         _write_all(descriptor, payload)
         if sync:
@@ -264,7 +264,7 @@ def _discard(temp: str, *, at: int) -> None:
 
 
 # -- removing --------------------------------------------------------------------------------------------------
-def remove_same(name: str, identity: Identity, *, at: int) -> bool:
+def remove_same_file(name: str, identity: Identity, *, at: int) -> bool:
     """Remove a name if it still is the file we read. Directories stay.
 
     Between the look and the removal lies a moment in which a replacement would be lost; its requester then waits
@@ -287,7 +287,7 @@ def remove_same(name: str, identity: Identity, *, at: int) -> bool:
     return True
 
 
-def remove(name: str, *, at: int) -> bool:
+def remove_file(name: str, *, at: int) -> bool:
     """Remove a name; True when it is gone. Directories stay. Never raises OSError."""
     try:
         os.unlink(name, dir_fd=at)
@@ -299,7 +299,7 @@ def remove(name: str, *, at: int) -> bool:
 
 
 # -- words -----------------------------------------------------------------------------------------------------
-def explain(outcome: Outcome) -> str:
+def publish_words(outcome: PublishOutcome) -> str:
     """Say an outcome in words, for a log."""
     match outcome:
         case Published():
@@ -314,4 +314,4 @@ def explain(outcome: Outcome) -> str:
 
 def failed(error: OSError) -> Failed:
     """Say why nothing was published."""
-    return Failed(said(error), disk_full=error.errno in _FULL)
+    return Failed(os_error_words(error), disk_full=error.errno in _FULL)

@@ -18,7 +18,7 @@ Ring: TypeAlias = "Callable[[str | None], None]"
 look everywhere."""
 
 
-class Mode(StrEnum):
+class WatchMode(StrEnum):
     """How news arrives."""
 
     DESCRIPTOR = "descriptor"
@@ -41,7 +41,7 @@ class Health:
         messages: For the operator, each said once for as long as it stays true.
     """
 
-    mode: Mode
+    mode: WatchMode
     is_alive: bool = True
     polled: frozenset[str] = frozenset()
     rearmed: int = 0
@@ -52,7 +52,7 @@ class Doorbell(Protocol):
     """Rings when something may have changed; at times for nothing. The loop lists every second anyway."""
 
     @property
-    def mode(self) -> Mode:
+    def mode(self) -> WatchMode:
         """How news arrives."""
         ...
 

@@ -45,7 +45,7 @@ _BUFFER: Final = 1 << 16
 _WATCH_LINE: Final = re.compile(r"^inotify wd:([0-9a-f]+)", re.MULTILINE)
 
 
-class Event(NamedTuple):
+class InotifyEvent(NamedTuple):
     """One event as the kernel gave it."""
 
     watch: int
@@ -87,7 +87,7 @@ class Inotify:
         """Drop a watch; one that the kernel dropped already is fine."""
         inotify_c.inotify_rm_watch(self.descriptor, inotify_c.WatchDescriptor(watch))
 
-    def read(self) -> list[Event]:
+    def read(self) -> list[InotifyEvent]:
         """Read what is there, without waiting."""
         try:
             buffer = os.read(self.descriptor, _BUFFER)
@@ -108,12 +108,12 @@ class Inotify:
         os.close(self.descriptor)
 
 
-def _parse(buffer: bytes) -> Iterator[Event]:
+def _parse(buffer: bytes) -> Iterator[InotifyEvent]:
     at = 0
     while at + _HEADER.size <= len(buffer):
         watch, mask, _cookie, length = _HEADER.unpack_from(buffer, at)
         at += _HEADER.size
-        yield Event(watch, mask, os.fsdecode(buffer[at : at + length].rstrip(b"\0")))
+        yield InotifyEvent(watch, mask, os.fsdecode(buffer[at : at + length].rstrip(b"\0")))
         at += length
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.wire.ids import encode_session, is_request_id
+from fwdperm.wire import encode_session, is_request_id
 
 if TYPE_CHECKING:
     from pathlib import Path

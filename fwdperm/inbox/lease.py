@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from fwdperm.errors import AlreadyServed, EnvironmentFailure
-from fwdperm.inbox import reading
+from fwdperm.inbox import safe_reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,7 +106,7 @@ class FlockLease:
         if self._descriptor < 0:
             return False
         try:
-            return reading.is_same_file(os.fstat(self._descriptor), self._path.lstat())
+            return safe_reading.is_same_file(os.fstat(self._descriptor), self._path.lstat())
         except OSError:
             return False
 
@@ -165,7 +165,7 @@ def take_lease(state: Path, *, standby: bool = False, is_stopped: Callable[[], b
                 )
             pause.wait(_LOOK_S)
     except OSError as error:
-        raise EnvironmentFailure(f"cannot lock `{state / LOCK}`: {reading.said(error)}") from error
+        raise EnvironmentFailure(f"cannot lock `{state / LOCK}`: {safe_reading.os_error_words(error)}") from error
     else:
         return taken
 
@@ -197,7 +197,7 @@ def _try(path: Path) -> FlockLease | Holder | None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return read_holder(os.pread(descriptor, _HOLDER_BYTES, 0))
-        if not reading.is_same_file(os.fstat(descriptor), path.lstat()):
+        if not safe_reading.is_same_file(os.fstat(descriptor), path.lstat()):
             return None  # the file was replaced between open and lock: whoever locks the new one owns the root
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, json.dumps(asdict(this_process())).encode(), 0)

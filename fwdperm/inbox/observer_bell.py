@@ -30,10 +30,10 @@ from watchdog.events import (
 )
 from watchdog.observers import Observer
 
-from fwdperm.inbox import files, reading
-from fwdperm.inbox.health import WATCH_LIMIT, Health, Mode, Ring
+from fwdperm.inbox import files, safe_reading
+from fwdperm.inbox.health import WATCH_LIMIT, Health, Ring, WatchMode
 from fwdperm.inbox.layout import REQUESTS, SESSIONS, TEMP_PREFIX
-from fwdperm.wire.ids import decode_session
+from fwdperm.wire import decode_session
 
 if TYPE_CHECKING:
     import asyncio
@@ -85,7 +85,7 @@ class ObserverBell:
         OSError: When the directories cannot be scheduled.
     """
 
-    mode = Mode.OBSERVER
+    mode = WatchMode.OBSERVER
 
     def __init__(self, tree: InboxTree, loop: asyncio.AbstractEventLoop, on_ring: Ring) -> None:
         self._tree = tree
@@ -98,7 +98,7 @@ class ObserverBell:
         self._proved = threading.Event()
         self._is_deaf = False
         self._closed = False
-        with files.directory(os.fspath(tree.root), (SESSIONS,), create=tree.modes):
+        with files.held_directory(os.fspath(tree.root), (SESSIONS,), create=tree.modes):
             pass
         self._observer: BaseObserver = self._start()
 
@@ -149,12 +149,12 @@ class ObserverBell:
         self._proved.clear()
         self._probe = f"{TEMP_PREFIX}probe-{secrets.token_hex(8)}"
         try:
-            with files.directory(os.fspath(self._tree.root), (SESSIONS,)) as at:
-                files.publish(self._probe, b"", at=at)
+            with files.held_directory(os.fspath(self._tree.root), (SESSIONS,)) as at:
+                files.publish_file(self._probe, b"", at=at)
                 try:
                     return self._proved.wait(timeout_s)
                 finally:
-                    files.remove(self._probe, at=at)
+                    files.remove_file(self._probe, at=at)
         except OSError:
             return False
 
@@ -224,7 +224,7 @@ class ObserverBell:
         """Say whether every directory whose events we count on is still the one under its name."""
         try:
             return all(
-                reading.is_same_file(os.fstat(descriptor), (self._others.get(name) or self._sessions).lstat())
+                safe_reading.is_same_file(os.fstat(descriptor), (self._others.get(name) or self._sessions).lstat())
                 for name, descriptor in self._held.items()
             )
         except OSError:
@@ -232,4 +232,8 @@ class ObserverBell:
 
 
 def _explain(error: OSError) -> str:
-    return WATCH_LIMIT if error.errno == errno.ENOSPC else f"cannot watch the inboxes: {reading.said(error)}"
+    return (
+        WATCH_LIMIT
+        if error.errno == errno.ENOSPC
+        else f"cannot watch the inboxes: {safe_reading.os_error_words(error)}"
+    )

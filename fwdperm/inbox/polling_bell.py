@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.inbox.health import Health, Mode, Ring
+from fwdperm.inbox.health import Health, Ring, WatchMode
 from fwdperm.settings import SWEEP_S
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class PollingBell:
         message: Why no events come, for the first check to say; empty says nothing.
     """
 
-    mode = Mode.POLLING
+    mode = WatchMode.POLLING
 
     def __init__(self, tree: InboxTree, loop: asyncio.AbstractEventLoop, on_ring: Ring, *, message: str = "") -> None:
         self._tree = tree

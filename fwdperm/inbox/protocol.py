@@ -1,4 +1,4 @@
-"""What the house asks of a transport, and the values that cross that door.
+"""What the house asks of a transport, and the values that pass between the two.
 
 Lives here: the narrow protocol, the mail, the outcomes. Never here: a file system; a message engine can stand in
 the tree's place by keeping these promises.
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-class Code(StrEnum):
+class UnreadableCode(StrEnum):
     """Why an entry in an inbox could not be read."""
 
     SYMLINK = "symlink"
@@ -65,7 +65,7 @@ class Mail:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class UnreadableEntry:
     """One entry that could not be read; reported once for as long as it stays the same.
 
     Attributes:
@@ -80,13 +80,13 @@ class Refused:
 
     inbox: str
     stem: str
-    code: Code
+    code: UnreadableCode
     reason: str
     ctime_ns: int = 0
     token: Identity | None = None
 
 
-Letter: TypeAlias = Mail | Refused
+Letter: TypeAlias = Mail | UnreadableEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Failed:
     disk_full: bool = False
 
 
-Outcome: TypeAlias = Published | AlreadyThere | Failed
+PublishOutcome: TypeAlias = Published | AlreadyThere | Failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class Transport(Protocol):
         """Name the inboxes where the last `pending` left something unread: call it again soon."""
         ...
 
-    def respond(self, inbox: str, stem: str, payload: bytes) -> Outcome:
+    def respond(self, inbox: str, stem: str, payload: bytes) -> PublishOutcome:
         """Publish an answer, whole or not at all, never over another one."""
         ...
 

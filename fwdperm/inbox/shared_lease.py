@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from fwdperm.errors import AlreadyServed, EnvironmentFailure
-from fwdperm.inbox import files, reading
+from fwdperm.inbox import files, safe_reading
 from fwdperm.inbox.lease import Holder, read_holder, this_process
 from fwdperm.inbox.protocol import Failed
 
@@ -110,7 +110,7 @@ class LinkLease:
         if not self.is_held():
             return self._create(self._epoch + 1, at=at)
         self._count += 1
-        files.replace(f"lease.{self._epoch}", self._text(), at=at)
+        files.replace_file(f"lease.{self._epoch}", self._text(), at=at)
         if (newest := _newest(at)) is None or newest.epoch != self._epoch:
             self._epoch = 0
             return False
@@ -121,7 +121,7 @@ class LinkLease:
         """Create an epoch's file, and look whether it is ours: a network may report our own success as a failure."""
         self._epoch = 0
         started = self._clock()
-        outcome = files.publish(f"lease.{epoch}", self._text(), at=at, is_contested=True)
+        outcome = files.publish_file(f"lease.{epoch}", self._text(), at=at, is_contested=True)
         if isinstance(outcome, Failed):
             raise EnvironmentFailure(f"cannot make the lease in `{self._state}`: {outcome.reason}")
         now = _newest(at)
@@ -143,7 +143,7 @@ class LinkLease:
             with contextlib.suppress(EnvironmentFailure), self._directory() as at:
                 newest = _newest(at)
                 if newest is not None and newest.epoch == self._epoch:
-                    files.replace(f"lease.{self._epoch}", self._text(let_go=True), at=at)
+                    files.replace_file(f"lease.{self._epoch}", self._text(let_go=True), at=at)
         self._epoch = 0
 
     def _is_free(self, text: bytes) -> bool:
@@ -163,10 +163,12 @@ class LinkLease:
     @contextlib.contextmanager
     def _directory(self) -> Iterator[int]:
         try:
-            with files.directory(self._state, create=files.PRIVATE) as at:
+            with files.held_directory(self._state, create=files.PRIVATE_MODES) as at:
                 yield at
         except OSError as error:
-            raise EnvironmentFailure(f"cannot use the lease in `{self._state}`: {reading.said(error)}") from error
+            raise EnvironmentFailure(
+                f"cannot use the lease in `{self._state}`: {safe_reading.os_error_words(error)}"
+            ) from error
 
 
 def _newest(at: int) -> _Seen | None:
@@ -176,17 +178,17 @@ def _newest(at: int) -> _Seen | None:
         if not epochs:
             return None
         epoch = max(epochs)
-        found = reading.read_regular(f"lease.{epoch}", at=at, cap=_LEASE_BYTES, owner=None, may_be_linked=True)
-        if isinstance(found, reading.Whole):
+        found = safe_reading.read_regular(f"lease.{epoch}", at=at, cap=_LEASE_BYTES, owner=None, may_be_linked=True)
+        if isinstance(found, safe_reading.WholeFile):
             return _Seen(epoch, found.data)
-        if isinstance(found, reading.Bad):
+        if isinstance(found, safe_reading.BadFile):
             return _Seen(epoch, b"")  # somebody's all the same: it stands still, or it does not
 
 
 def _sweep(at: int, *, below: int) -> None:
     for name in os.listdir(at):
         if (match := _EPOCH.fullmatch(name)) and int(match[1]) < below:
-            files.remove(name, at=at)
+            files.remove_file(name, at=at)
 
 
 def take_shared_lease(

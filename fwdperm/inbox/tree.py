@@ -16,24 +16,15 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.errors import ChildError, EnvironmentFailure
-from fwdperm.inbox import files, reading
+from fwdperm.inbox import files, safe_reading
 from fwdperm.inbox.beats import BeatFiles
-from fwdperm.inbox.doors import Doors
-from fwdperm.inbox.layout import (
-    REQUESTS,
-    RESPONSES,
-    SERVING,
-    SESSIONS,
-    TEMP_PREFIX,
-    Layout,
-    file_name,
-    mail_stem,
-)
+from fwdperm.inbox.layout import REQUESTS, RESPONSES, SERVING, SESSIONS, TEMP_PREFIX, Layout, file_name, mail_stem
 from fwdperm.inbox.mounts import file_system_type, is_shared
-from fwdperm.inbox.protocol import Identity, Letter, Outcome, Unread
-from fwdperm.inbox.shelf import Budget, Shelf, Stamp, is_settled, stamp_of
+from fwdperm.inbox.open_directories import OpenDirectories
+from fwdperm.inbox.protocol import Identity, Letter, PublishOutcome, Unread
+from fwdperm.inbox.scanner import DirectoryStamp, InboxScanner, ReadBudget, is_settled, stamp_of
 from fwdperm.settings import SESSION_ID_BYTES
-from fwdperm.wire.ids import decode_session, encode_session, is_request_id
+from fwdperm.wire import decode_session, encode_session, is_request_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -71,22 +62,22 @@ class InboxTree:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.layout = Layout(root)
-        self.modes = files.GROUP if several_uids else files.PRIVATE
+        self.modes = files.GROUP_MODES if several_uids else files.PRIVATE_MODES
         self._root = os.fspath(root)
-        self._doors = Doors(self._root)
+        self._doors = OpenDirectories(self._root)
         self._beats = BeatFiles(self._root, modes=self.modes, now_ns=now_ns)
         self._owner = None if several_uids else os.geteuid()
         self._now_ns = now_ns
         self._clock = clock
         self._times_are_live = not is_shared(file_system_type(root)) if believes_times is None else believes_times
-        self._shelves: dict[str, Shelf] = {}
+        self._scanners: dict[str, InboxScanner] = {}
         self._behind: dict[str, None] = {}
         self._sessions: dict[str, str | None] = {}
         self._names: tuple[str, ...] = ()
-        self._listed: Stamp | None = None
+        self._listed: DirectoryStamp | None = None
         self._removed: set[tuple[str, str]] = set()
         self._elsewhere: frozenset[str] = frozenset()
-        self._empty: dict[str, Stamp] = {}
+        self._empty: dict[str, DirectoryStamp] = {}
         self.looks = 0
         """How often an inbox was listed. While it stands still, no directory became another one."""
 
@@ -101,12 +92,14 @@ class InboxTree:
         name = _encode(session)
         try:
             for parts in ((SESSIONS, name), (SESSIONS, name, REQUESTS), (SESSIONS, name, RESPONSES)):
-                with files.directory(self._root, parts, create=self.modes) as at:
+                with files.held_directory(self._root, parts, create=self.modes) as at:
                     files.plant_sentinel(at=at, modes=self.modes)
-            with files.directory(self._root, (SERVING,), create=self.modes):
+            with files.held_directory(self._root, (SERVING,), create=self.modes):
                 pass
         except OSError as error:
-            raise EnvironmentFailure(f"cannot make the inbox of `{session}`: {reading.said(error)}") from error
+            raise EnvironmentFailure(
+                f"cannot make the inbox of `{session}`: {safe_reading.os_error_words(error)}"
+            ) from error
 
     def sessions(self) -> tuple[str, ...]:
         """List every session that has a directory under `sessions/`. Names that encode no session are left alone."""
@@ -133,13 +126,13 @@ class InboxTree:
 
     def settled_at(self, session: str) -> tuple[int, int] | None:
         """Give device and inode of an inbox's `requests/` as the last listing of all found it, where that was quiet."""
-        shelf = self._shelves.get(session)
-        return shelf.settled_at if shelf is not None else None
+        scanner = self._scanners.get(session)
+        return scanner.settled_at if scanner is not None else None
 
     def forget(self, session: str) -> None:
         """Forget what was handed out of an inbox. See Transport."""
-        if (shelf := self._shelves.pop(session, None)) is not None:
-            shelf.close()
+        if (scanner := self._scanners.pop(session, None)) is not None:
+            scanner.close()
         self._behind.pop(session, None)
         self._empty.pop(session, None)
 
@@ -147,7 +140,7 @@ class InboxTree:
         """Let go of every listing that is under way, and of every open directory and heartbeat."""
         self._doors.close()
         self._beats.close()
-        for session in tuple(self._shelves):
+        for session in tuple(self._scanners):
             self.forget(session)
 
     # -- requests ----------------------------------------------------------------------------------------------
@@ -155,13 +148,13 @@ class InboxTree:
         """Hand out what is new, in order of arrival (ctime, then name). See Transport."""
         wanted = self.sessions() if only is None else tuple(sorted(only))
         if only is None:
-            for session in self._shelves.keys() - set(wanted):
+            for session in self._scanners.keys() - set(wanted):
                 self.forget(session)
         # those that had to wait go first, in the order in which they began to wait
         asked = set(wanted)
         order = [session for session in self._behind if session in asked]
         order += [session for session in wanted if session not in self._behind]
-        budget = Budget()
+        budget = ReadBudget()
         found: list[Letter] = []
         try:
             at = self._doors.open(SESSIONS)
@@ -183,37 +176,37 @@ class InboxTree:
 
     def _is_quiet(self, session: str, *, at: int) -> bool:
         """Say with one look that nothing can be new: of a thousand inboxes nearly all are like this every second."""
-        shelf = self._shelves.get(session)
-        if shelf is None or not shelf.is_settled or not self._times_are_live:
+        scanner = self._scanners.get(session)
+        if scanner is None or not scanner.is_settled or not self._times_are_live:
             return False
         try:
-            is_quiet = shelf.is_unchanged(os.stat(shelf.place, dir_fd=at, follow_symlinks=False))
+            is_quiet = scanner.is_unchanged(os.stat(scanner.place, dir_fd=at, follow_symlinks=False))
         except OSError:
             return False
         if is_quiet:
             self._behind.pop(session, None)
         return is_quiet
 
-    def _look(self, session: str, *, budget: Budget, found: list[Letter]) -> None:
+    def _look(self, session: str, *, budget: ReadBudget, found: list[Letter]) -> None:
         try:
             name = _encode(session)
         except ChildError:
             return
         self.looks += 1
-        shelf = self._shelves.get(session)
-        if shelf is None:
+        scanner = self._scanners.get(session)
+        if scanner is None:
             if session in self._elsewhere or self._beats.is_elsewhere(session):
                 return  # a live parent answers its own children
             place = f"{name}/{REQUESTS}"
-            shelf = self._shelves[session] = Shelf(session, place=place, owner=self._owner, clock=self._clock)
+            scanner = self._scanners[session] = InboxScanner(session, place=place, owner=self._owner, clock=self._clock)
         try:
-            found += shelf.take(self._doors.open(SESSIONS, name, REQUESTS), budget=budget, now_ns=self._now_ns())
+            found += scanner.take(self._doors.open(SESSIONS, name, REQUESTS), budget=budget, now_ns=self._now_ns())
         except FileNotFoundError:
-            shelf.empty()
+            scanner.empty()
         except OSError as error:
-            if (refused := shelf.trouble(error)) is not None:
+            if (refused := scanner.trouble(error)) is not None:
                 found.append(refused)
-        if shelf.is_behind:
+        if scanner.is_behind:
             self._behind[session] = None
 
     def _rootless(self, error: OSError) -> list[Letter]:
@@ -221,8 +214,8 @@ class InboxTree:
         self._behind.clear()
         if error.errno == errno.ENOENT:
             return []
-        shelf = self._shelves.setdefault("", Shelf("", place="", owner=self._owner, clock=self._clock))
-        refused = shelf.trouble(error)
+        scanner = self._scanners.setdefault("", InboxScanner("", place="", owner=self._owner, clock=self._clock))
+        refused = scanner.trouble(error)
         return [] if refused is None else [refused]
 
     def gone(self, keys: Iterable[tuple[str, str, Identity]]) -> set[tuple[str, str]]:
@@ -238,7 +231,7 @@ class InboxTree:
             try:
                 at = self._doors.open(SESSIONS, _encode(inbox), REQUESTS)
                 for stem, token in held:
-                    status = reading.status_of(file_name(stem), at=at)
+                    status = safe_reading.status_of(file_name(stem), at=at)
                     if status is None or (status.st_dev, status.st_ino) != (token.device, token.inode):
                         missing.add((inbox, stem))
             except FileNotFoundError:
@@ -260,11 +253,11 @@ class InboxTree:
         except OSError:
             return False
         self._expect_removal(directory, name)
-        removed = files.remove_same(name, letter.token, at=at)
+        removed = files.remove_same_file(name, letter.token, at=at)
         if not removed:
             self._removed.discard((directory, name))
-        if removed and (shelf := self._shelves.get(letter.inbox)) is not None:
-            shelf.drop(name)
+        if removed and (scanner := self._scanners.get(letter.inbox)) is not None:
+            scanner.drop(name)
         return removed
 
     def _expect_removal(self, directory: str, name: str) -> None:
@@ -286,14 +279,14 @@ class InboxTree:
         return True
 
     # -- responses ---------------------------------------------------------------------------------------------
-    def respond(self, inbox: str, stem: str, payload: bytes) -> Outcome:
+    def respond(self, inbox: str, stem: str, payload: bytes) -> PublishOutcome:
         """Publish an answer. Makes missing directories again; never overwrites. See Transport."""
         name = file_name(stem)
         try:
             at = self._doors.open(SESSIONS, _encode(inbox), RESPONSES, create=self.modes)
         except OSError as error:
             return files.failed(error)
-        return files.publish(name, payload, at=at, modes=self.modes)
+        return files.publish_file(name, payload, at=at, modes=self.modes)
 
     def responses(self, inbox: str) -> tuple[Unread, ...]:
         """List unconsumed answers; clears away temp files a crash left there. See Transport."""
@@ -305,7 +298,7 @@ class InboxTree:
                 if now == self._empty[inbox]:
                     return ()
                 del self._empty[inbox]
-            with files.directory(self._root, place) as at:
+            with files.held_directory(self._root, place) as at:
                 stamp = stamp_of(os.fstat(at))
                 names = _some_names(at)
                 is_empty = not any(name.startswith(TEMP_PREFIX) or mail_stem(name) for name in names)
@@ -315,13 +308,13 @@ class InboxTree:
                     stem = mail_stem(name)
                     if (stem is None or not is_request_id(stem)) and not name.startswith(TEMP_PREFIX):
                         continue
-                    if (status := reading.status_of(name, at=at)) is None:
+                    if (status := safe_reading.status_of(name, at=at)) is None:
                         continue
                     age_s = max(0.0, (self._now_ns() - status.st_ctime_ns) / 1e9)
                     if stem is not None:
                         unread.append(Unread(stem, age_s))
                     elif age_s > _TEMP_KEPT_S:
-                        files.remove(name, at=at)
+                        files.remove_file(name, at=at)
         except OSError:
             return ()
         return tuple(unread)
@@ -329,8 +322,8 @@ class InboxTree:
     def remove_response(self, inbox: str, stem: str) -> bool:
         """Remove an unconsumed answer. See Transport."""
         try:
-            with files.directory(self._root, (SESSIONS, _encode(inbox), RESPONSES)) as at:
-                return files.remove(file_name(stem), at=at)
+            with files.held_directory(self._root, (SESSIONS, _encode(inbox), RESPONSES)) as at:
+                return files.remove_file(file_name(stem), at=at)
         except FileNotFoundError:
             return True
         except OSError:

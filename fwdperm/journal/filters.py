@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from fwdperm.journal.line import Line
+    from fwdperm.journal.line import JournalLine
 
 COLUMNS: Final = (
     "seq",
@@ -72,7 +72,7 @@ class Filter:
         """Say whether a line's bytes could match: cheap, and never wrongly no."""
         return all(needle in raw for needle in self._needles())
 
-    def matches(self, line: Line) -> bool:
+    def matches(self, line: JournalLine) -> bool:
         """Say whether a line is one that is asked for."""
         if line.at < self.since_ms or (self.until_ms and line.at >= self.until_ms):
             return False
@@ -89,18 +89,18 @@ class Filter:
         return [json.dumps(text)[1:-1].encode() for text in wanted if text]
 
 
-def row(line: Line) -> tuple[str, ...]:
+def row(line: JournalLine) -> tuple[str, ...]:
     """Give a line's columns as text. What a spreadsheet would take for a formula is led by an apostrophe."""
     return tuple(_cell(line, name) for name in COLUMNS)
 
 
-def _is_default(line: Line, name: str, wanted: str) -> bool:
+def _is_default(line: JournalLine, name: str, wanted: str) -> bool:
     """Say whether a decision means this by leaving it out."""
     default = {"outcome": "denied", "stage": "nobody"}.get(name)
     return line.kind == "decided" and name not in line.data and wanted == default
 
 
-def _cell(line: Line, name: str) -> str:
+def _cell(line: JournalLine, name: str) -> str:
     if name == "value":
         values = line.data.get("values")
         found: Any = values[0] if isinstance(values, list | tuple) and values else ""

@@ -17,8 +17,8 @@ from dataclasses import MISSING, Field, fields
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fwdperm.errors import OperatorError
-from fwdperm.journal.record import KINDS, Entry, Record, Unknown
-from fwdperm.wire.decision import Outcome, RuleRef, Stage, UnitEvidence
+from fwdperm.journal.record import RECORD_KINDS, JournalEntry, Record, UnknownRecord
+from fwdperm.wire import Outcome, RuleRef, Stage, UnitEvidence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +60,7 @@ class OtherVersion(OperatorError):  # noqa: N818 - as above
         )
 
 
-class Line(NamedTuple):
+class JournalLine(NamedTuple):
     """One line, taken apart but not yet read as a record.
 
     Attributes:
@@ -83,27 +83,27 @@ def hash_of(line: bytes) -> str:
     return hashlib.sha256(line).hexdigest()
 
 
-def line_of(record: Record, *, seq: int, at: int, prev: str) -> Line:
+def line_of(record: Record, *, seq: int, at: int, prev: str) -> JournalLine:
     """Give the line that says `record`.
 
     Args:
-        record: What it says, tidied.
+        record: What it says, sanitized.
         seq: Its number.
         at: Epoch milliseconds.
         prev: Hash of the line before, or `GENESIS`.
     """
-    kind = record.kind if isinstance(record, Unknown) else record.KIND
-    data = dict(record.data) if isinstance(record, Unknown) else _body(record)
+    kind = record.kind if isinstance(record, UnknownRecord) else record.KIND
+    data = dict(record.data) if isinstance(record, UnknownRecord) else _body(record)
     data |= {"seq": seq, "at": at, "kind": kind, "v": MAJOR, "prev": prev}
-    return Line(seq, at, kind, prev, data)
+    return JournalLine(seq, at, kind, prev, data)
 
 
-def encode(line: Line) -> bytes:
+def encode(line: JournalLine) -> bytes:
     """Give the line's bytes, without a newline."""
     return _dumps(line.data).encode()
 
 
-def take_apart(line: bytes) -> Line:
+def take_apart(line: bytes) -> JournalLine:
     """Parse a line (without its newline) as far as every line is alike.
 
     Raises:
@@ -128,29 +128,29 @@ def take_apart(line: bytes) -> Line:
         raise NotALine(f"carries no {missing}") from None
     if type(seq) is not int or type(at) is not int or type(kind) is not str or type(prev) is not str:
         raise NotALine("carries a frame of the wrong types")
-    return Line(seq, at, kind, prev, data)
+    return JournalLine(seq, at, kind, prev, data)
 
 
-def read(line: Line) -> Entry:
-    """Read a line as an entry. What this version does not know becomes `Unknown`, or stands in `extra`."""
-    made = KINDS.get(line.kind)
+def read_record(line: JournalLine) -> JournalEntry:
+    """Read a line as an entry. What this version does not know becomes `UnknownRecord`, or stands in `extra`."""
+    made = RECORD_KINDS.get(line.kind)
     body = {key: value for key, value in line.data.items() if key not in _FRAME}
     if made is None:
-        return Entry(line.seq, line.at, Unknown(kind=line.kind, data=body))
+        return JournalEntry(line.seq, line.at, UnknownRecord(kind=line.kind, data=body))
     known: dict[str, Any] = {}
     try:
         for camel, name, shape, _ in _FIELDS[made]:
             if camel in body:
                 known[name] = _value(shape, body.pop(camel))
-        return Entry(line.seq, line.at, made(**known), body)
+        return JournalEntry(line.seq, line.at, made(**known), body)
     except (ValueError, TypeError):
         whole = {key: value for key, value in line.data.items() if key not in _FRAME}
-        return Entry(line.seq, line.at, Unknown(kind=line.kind, data=whole))
+        return JournalEntry(line.seq, line.at, UnknownRecord(kind=line.kind, data=whole))
 
 
-def decode(line: bytes) -> Entry:
+def decode(line: bytes) -> JournalEntry:
     """Parse and read one line; raises as `take_apart` does."""
-    return read(take_apart(line))
+    return read_record(take_apart(line))
 
 
 def _body(record: Any) -> dict[str, Any]:
@@ -227,7 +227,7 @@ def _default(each: Field[Any]) -> Any:
 
 _FIELDS: Final[dict[type[Any], tuple[tuple[str, str, str, Any], ...]]] = {
     made: tuple((_camel(each.name), each.name, _SHAPES[str(each.type)], _default(each)) for each in fields(made))
-    for made in KINDS.values()
+    for made in RECORD_KINDS.values()
 }
 """Record type -> its fields as (camelCase name, name, shape, default)."""
 _RULE_KEYS: Final = tuple(each.name for each in fields(RuleRef))

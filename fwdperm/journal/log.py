@@ -1,6 +1,6 @@
 """Appending to the journal: nothing is acknowledged before it is durable.
 
-Lives here: `Journal`, the one writer. Never here: what a record means, mending at start (`mend.py`), reading back.
+Lives here: `Journal`, the one writer. Never here: what a record means, recovery at start (`recovery.py`), reading back.
 
 One commit is one write of all that was appended, and one fdatasync. When the disk refuses, the file is cut back to the
 last acknowledged line, and nothing is taken until `recover` has written through again. After a failed sync the segment
@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Final
 
 from fwdperm.journal import checkpoint
 from fwdperm.journal.line import encode, hash_of, line_of
-from fwdperm.journal.mend import Mended, mend
-from fwdperm.journal.record import Delivered, Repaired
-from fwdperm.journal.replay import Replayed, replay
+from fwdperm.journal.record import DeliveredRecord, RepairedRecord
+from fwdperm.journal.recovery import RecoveryPoint, make_appendable
+from fwdperm.journal.replay import Replayed, replay_journal
+from fwdperm.journal.sanitize import EXACT_CHARS, Redact, sanitized, stands, unredacted
 from fwdperm.journal.segments import (
     HeadFile,
     JournalFailed,
@@ -29,15 +30,14 @@ from fwdperm.journal.segments import (
     read_head,
     write_all,
 )
-from fwdperm.journal.tidy import EXACT_CHARS, Redact, stands, tidied, unredacted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from fwdperm.journal.line import Line
+    from fwdperm.journal.line import JournalLine
     from fwdperm.journal.record import Record
-    from fwdperm.journal.state import Fold, State
+    from fwdperm.journal.state import Fold, JournalState
 
 __all__ = ["Journal", "JournalFailed"]
 
@@ -49,14 +49,14 @@ CHECKPOINT_LINES: Final = 25_000
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    line: Line
+    line: JournalLine
     record: Record
     raw: bytes
     hash: str
 
     @property
     def is_lazy(self) -> bool:
-        return isinstance(self.record, Delivered)
+        return isinstance(self.record, DeliveredRecord)
 
 
 class Journal:
@@ -68,7 +68,7 @@ class Journal:
         replayed: What opening found: the state, the further folds, the faults.
     """
 
-    def __init__(  # noqa: PLR0913 - `open` is the door
+    def __init__(  # noqa: PLR0913 - callers use `open`
         self,
         directory: Path,
         replayed: Replayed,
@@ -115,7 +115,7 @@ class Journal:
         checkpoint_lines: int = CHECKPOINT_LINES,
         may_write: Callable[[], bool] | None = None,
     ) -> Journal:
-        """Read the journal back, mend its tail, and make it ready to append.
+        """Read the journal back, recover its tail, and make it ready to append.
 
         Args:
             directory: Where it lies; made with mode 0700 when it is missing.
@@ -138,12 +138,12 @@ class Journal:
         except OSError as error:
             raise JournalFailed(f"cannot open the journal in `{directory}`: {error}") from error
         try:
-            replayed = replay(directory, folds=folds)
-            mended = mend(directory, replayed, read_head(directory))
-            if mended.was_cut:
+            replayed = replay_journal(directory, folds=folds)
+            recovered = make_appendable(directory, replayed, read_head(directory))
+            if recovered.was_cut:
                 for fold in folds:
                     fold.load(None)
-                replayed = replay(directory, folds=folds)
+                replayed = replay_journal(directory, folds=folds)
             journal = cls(
                 directory,
                 replayed,
@@ -154,7 +154,7 @@ class Journal:
                 checkpoint_lines=checkpoint_lines,
                 may_write=may_write,
             )
-            journal._begin(mended)
+            journal._begin(recovered)
         except OSError as error:
             head.close()
             raise JournalFailed(f"cannot open the journal in `{directory}`: {error}") from error
@@ -164,7 +164,7 @@ class Journal:
         return journal
 
     @property
-    def state(self) -> State:
+    def state(self) -> JournalState:
         """What all acknowledged lines add up to."""
         return self.replayed.folding.state
 
@@ -189,7 +189,7 @@ class Journal:
             Its number. It is not recorded before `commit` returned: until then nothing may be seen of it.
         """
         seq, before = self._next
-        record = tidied(record, redact=self._redact)
+        record = sanitized(record, redact=self._redact)
         line = line_of(record, seq=seq + 1, at=self._clock(), prev=before)
         raw = encode(line)
         self._waiting.append(_Pending(line, record, raw, hash_of(raw)))
@@ -199,7 +199,7 @@ class Journal:
     def commit(self) -> int:
         """Make everything that was appended durable: one write, one fdatasync.
 
-        When only `Delivered` records wait they are written and not synced: a later commit takes them along.
+        When only `DeliveredRecord` records wait they are written and not synced: a later commit takes them along.
 
         Returns:
             The number of the last acknowledged line.
@@ -259,7 +259,7 @@ class Journal:
             self._cut_back()
             if self._is_distrusted:
                 self._open_segment(number_of(self._durable.file) + 1)
-            self.append(Repaired(fault=self._fault, file=self._durable.file, detail=self.problem))
+            self.append(RepairedRecord(fault=self._fault, file=self._durable.file, detail=self.problem))
             self.healthy = True
             self.commit()
         except (OSError, JournalFailed) as error:
@@ -300,21 +300,21 @@ class Journal:
             self._descriptor = -1
         self._head.close()
 
-    def _begin(self, mended: Mended) -> None:
-        """Open the segment to write to, and record what was mended."""
-        self._durable = mended.point
-        self._next = (mended.point.seq, mended.point.hash)
-        self._end = mended.point.offset
-        if mended.is_new:
-            self._open_segment(number_of(mended.point.file))
+    def _begin(self, recovered: RecoveryPoint) -> None:
+        """Open the segment to write to, and record what recovery found."""
+        self._durable = recovered.point
+        self._next = (recovered.point.seq, recovered.point.hash)
+        self._end = recovered.point.offset
+        if recovered.is_new:
+            self._open_segment(number_of(recovered.point.file))
         else:
-            self._descriptor = open_to_write(self.directory / mended.point.file, is_new=False)
+            self._descriptor = open_to_write(self.directory / recovered.point.file, is_new=False)
         try:
             os.fdatasync(self._descriptor)  # a killed writer's lines may be readable and not yet durable
             if self._may_write is not None and self._end:
                 self._open_segment(number_of(self._durable.file) + 1)
-            if mended.note is not None:
-                self.append(mended.note)
+            if recovered.note is not None:
+                self.append(recovered.note)
                 self.commit()
             else:
                 self._head.write(self._durable)

@@ -14,7 +14,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from fwdperm.journal.line import hash_of, take_apart
-from fwdperm.journal.record import Pruned, Snapshot
+from fwdperm.journal.record import PrunedRecord, SnapshotRecord
 from fwdperm.journal.segments import JournalFailed, last_line, listing, number_of, sync_directory
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def prune(journal: Journal, *, keep: int) -> int:
         digest, count = _keep_keys(journal, keys)
         for name, state in journal.replayed.folding.dump().items():
             _snapshot(journal, name, state)
-        journal.append(Pruned(removed=removed, keys=keys, keys_count=count, keys_digest=digest))
+        journal.append(PrunedRecord(removed=removed, keys=keys, keys_count=count, keys_digest=digest))
         journal.commit()
         journal.save_checkpoint()
         for path in gone:
@@ -88,4 +88,4 @@ def _snapshot(journal: Journal, name: str, state: Any) -> None:
     text = json.dumps(state, separators=(",", ":"))
     pieces = [text[at : at + SNAPSHOT_CHARS] for at in range(0, len(text), SNAPSHOT_CHARS)]
     for part, piece in enumerate(pieces, start=1):
-        journal.append(Snapshot(name=name, part=part, parts=len(pieces), data=piece))
+        journal.append(SnapshotRecord(name=name, part=part, parts=len(pieces), data=piece))

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from fwdperm.journal.line import Line
+    from fwdperm.journal.line import JournalLine
 
 EVERYTHING: Final = Filter()
 _BLOCK: Final = 1 << 16
 
 
-def query(directory: Path, wanted: Filter = EVERYTHING) -> Iterator[Line]:
+def query_journal(directory: Path, wanted: Filter = EVERYTHING) -> Iterator[JournalLine]:
     """Give the lines that match, oldest first.
 
     Raises:
@@ -45,9 +45,9 @@ def query(directory: Path, wanted: Filter = EVERYTHING) -> Iterator[Line]:
                     yield line
 
 
-def tail(directory: Path, n: int, *, wanted: Filter = EVERYTHING) -> list[Line]:
-    """Give the last `n` lines that match, oldest first. Reads from the end; raises as `query` does."""
-    found: list[Line] = []
+def tail_journal(directory: Path, n: int, *, wanted: Filter = EVERYTHING) -> list[JournalLine]:
+    """Give the last `n` lines that match, oldest first. Reads from the end; raises as `query_journal` does."""
+    found: list[JournalLine] = []
     for path in reversed(_segments(directory)):
         for raw in _backwards(path):
             if len(found) >= n:
@@ -57,14 +57,14 @@ def tail(directory: Path, n: int, *, wanted: Filter = EVERYTHING) -> list[Line]:
     return found[::-1]
 
 
-def follow(
+def follow_journal(
     directory: Path,
     *,
     after: int,
     pause: Callable[[], None],
     stop: Callable[[], bool],
     wanted: Filter = EVERYTHING,
-) -> Iterator[Line]:
+) -> Iterator[JournalLine]:
     """Give the lines after a number as they come, over rotations.
 
     Args:
@@ -96,7 +96,7 @@ def follow(
             pause()
 
 
-def export(lines: Iterable[Line], out: TextIO, *, form: Literal["csv", "jsonl"]) -> int:
+def export_journal(lines: Iterable[JournalLine], out: TextIO, *, form: Literal["csv", "jsonl"]) -> int:
     """Write lines as a table or as JSON lines, and give how many.
 
     Args:
@@ -125,7 +125,7 @@ def _segments(directory: Path) -> list[Path]:
     return listing(directory) if directory.is_dir() else []
 
 
-def _line(raw: bytes) -> Line | None:
+def _line(raw: bytes) -> JournalLine | None:
     try:
         return take_apart(raw[:-1]) if raw[-1:] == b"\n" else None
     except NotALine:

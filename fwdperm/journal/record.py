@@ -1,9 +1,9 @@
 """What the journal can say: a closed union of frozen records.
 
 Lives here: the records and how they are made of a request and a decision. Pure.
-Never here: JSON (`line.py`), redaction and clipping (`tidy.py`), sequence numbers (the log gives them).
+Never here: JSON (`line.py`), redaction and clipping (`sanitize.py`), sequence numbers (the log gives them).
 
-A field's metadata says how `tidy.py` treats it: `text` is redacted and clipped, `exact` is withheld rather than
+A field's metadata says how `sanitize.py` treats it: `text` is redacted and clipped, `exact` is withheld rather than
 altered, and a field without metadata is an identifier that stands as it is.
 """
 
@@ -14,13 +14,12 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from fwdperm.wire.decision import Outcome, RuleRef, Stage, UnitEvidence
+from fwdperm.wire import Outcome, RuleRef, Stage, UnitEvidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from fwdperm.wire.decision import Decision
-    from fwdperm.wire.request import Request
+    from fwdperm.wire import Decision, Request
 
 NO_MAPPING: Mapping[str, Any] = {}
 
@@ -67,7 +66,7 @@ class _Subject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Started:
+class StartedRecord:
     """The daemon opened the journal."""
 
     KIND: ClassVar[str] = "started"
@@ -78,7 +77,7 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stopped:
+class StoppedRecord:
     """The daemon closed the journal in good order."""
 
     KIND: ClassVar[str] = "stopped"
@@ -86,7 +85,7 @@ class Stopped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked(_Subject):
+class AskedRecord(_Subject):
     """A request reached the human's queue."""
 
     KIND: ClassVar[str] = "asked"
@@ -98,7 +97,7 @@ class Asked(_Subject):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class VerdictRecord:
     """What the judge said, or the code of its failure.
 
     Attributes:
@@ -133,7 +132,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replied:
+class RepliedRecord:
     """A person answered. The only record session rules are taught by.
 
     Attributes:
@@ -174,7 +173,7 @@ class Replied:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decided(_Subject):
+class DecidedRecord(_Subject):
     """The final word on a request.
 
     Attributes:
@@ -216,7 +215,7 @@ class Decided(_Subject):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Delivered:
+class DeliveredRecord:
     """The answer was published and the request removed. Not worth a sync of its own: replay can find out again."""
 
     KIND: ClassVar[str] = "delivered"
@@ -225,7 +224,7 @@ class Delivered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Overruled:
+class OverruledRecord:
     """Another daemon had decided this request before: its requester was given that answer, not ours.
 
     Attributes:
@@ -241,7 +240,7 @@ class Overruled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetAside:
+class SetAsideRecord:
     """A file in an inbox was not a readable request."""
 
     KIND: ClassVar[str] = "set_aside"
@@ -252,7 +251,7 @@ class SetAside:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionSeen:
+class SessionSeenRecord:
     """A session and its place in the tree. The newest one for a session counts."""
 
     KIND: ClassVar[str] = "session_seen"
@@ -264,7 +263,7 @@ class SessionSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reloaded:
+class ReloadedRecord:
     """The ruleset was read again."""
 
     KIND: ClassVar[str] = "reloaded"
@@ -273,7 +272,7 @@ class Reloaded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuleAdded:
+class RuleAddedRecord:
     """A session rule that came from no reply: added by hand, or kept over a prune.
 
     Attributes:
@@ -305,7 +304,7 @@ class RuleAdded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuleRevoked:
+class RuleRevokedRecord:
     """A session rule no longer holds."""
 
     KIND: ClassVar[str] = "rule_revoked"
@@ -316,8 +315,8 @@ class RuleRevoked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Repaired:
-    """The journal itself was mended.
+class RepairedRecord:
+    """The journal itself was repaired.
 
     Attributes:
         fault: `torn` (a tail that was never acknowledged), `disk` (the disk refused and recovered), `cut`
@@ -337,7 +336,7 @@ class Repaired:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class SnapshotRecord:
     """One part of what was in force when older segments were removed. Parts of one snapshot follow each other.
 
     Attributes:
@@ -354,7 +353,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pruned:
+class PrunedRecord:
     """Anchor: older segments were removed on purpose, and what is left is accounted for.
 
     Attributes:
@@ -372,7 +371,7 @@ class Pruned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unknown:
+class UnknownRecord:
     """A record of a kind, or of a shape, that a later version writes. Kept, and skipped by readers."""
 
     KIND: ClassVar[str] = ""
@@ -381,50 +380,50 @@ class Unknown:
 
 
 Record: TypeAlias = (
-    Started
-    | Stopped
-    | Asked
-    | Verdict
-    | Replied
-    | Decided
-    | Delivered
-    | Overruled
-    | SetAside
-    | SessionSeen
-    | Reloaded
-    | RuleAdded
-    | RuleRevoked
-    | Repaired
-    | Snapshot
-    | Pruned
-    | Unknown
+    StartedRecord
+    | StoppedRecord
+    | AskedRecord
+    | VerdictRecord
+    | RepliedRecord
+    | DecidedRecord
+    | DeliveredRecord
+    | OverruledRecord
+    | SetAsideRecord
+    | SessionSeenRecord
+    | ReloadedRecord
+    | RuleAddedRecord
+    | RuleRevokedRecord
+    | RepairedRecord
+    | SnapshotRecord
+    | PrunedRecord
+    | UnknownRecord
 )
 
-KINDS: Mapping[str, type[Any]] = {
+RECORD_KINDS: Mapping[str, type[Any]] = {
     made.KIND: made
     for made in (
-        Started,
-        Stopped,
-        Asked,
-        Verdict,
-        Replied,
-        Decided,
-        Delivered,
-        Overruled,
-        SetAside,
-        SessionSeen,
-        Reloaded,
-        RuleAdded,
-        RuleRevoked,
-        Repaired,
-        Snapshot,
-        Pruned,
+        StartedRecord,
+        StoppedRecord,
+        AskedRecord,
+        VerdictRecord,
+        RepliedRecord,
+        DecidedRecord,
+        DeliveredRecord,
+        OverruledRecord,
+        SetAsideRecord,
+        SessionSeenRecord,
+        ReloadedRecord,
+        RuleAddedRecord,
+        RuleRevokedRecord,
+        RepairedRecord,
+        SnapshotRecord,
+        PrunedRecord,
     )
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """A record where it stands in the journal.
 
     Attributes:
@@ -440,7 +439,7 @@ class Entry:
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
-def asked(request: Request, *, why: str, requested_at: int, deadline_at: int) -> Asked:
+def asked_record(request: Request, *, why: str, requested_at: int, deadline_at: int) -> AskedRecord:
     """Say that a request waits for the human.
 
     Args:
@@ -449,7 +448,7 @@ def asked(request: Request, *, why: str, requested_at: int, deadline_at: int) ->
         requested_at: When it arrived, epoch milliseconds.
         deadline_at: When it expires, epoch milliseconds.
     """
-    return Asked(
+    return AskedRecord(
         **_subject(request),
         message=request.message,
         tool=request.tool,
@@ -459,7 +458,7 @@ def asked(request: Request, *, why: str, requested_at: int, deadline_at: int) ->
     )
 
 
-def decided(  # noqa: PLR0913 - a record has as many parts as there are facts
+def decided_record(  # noqa: PLR0913 - a record has as many parts as there are facts
     request: Request,
     decision: Decision,
     *,
@@ -467,7 +466,7 @@ def decided(  # noqa: PLR0913 - a record has as many parts as there are facts
     requested_at: int,
     duration_ms: int,
     guard: str = "",
-) -> Decided:
+) -> DecidedRecord:
     """Say what was decided. The record must be durable before `response` is published.
 
     Args:
@@ -478,7 +477,7 @@ def decided(  # noqa: PLR0913 - a record has as many parts as there are facts
         duration_ms: Milliseconds from arrival to decision.
         guard: The guard entry of the request's class.
     """
-    return Decided(
+    return DecidedRecord(
         **_subject(request),
         outcome=decision.outcome,
         stage=decision.stage,

@@ -1,7 +1,7 @@
 """Reading the journal back: what was decided, what is open, where to write on.
 
 Lives here: one streaming pass from the checkpoint, or from the beginning, to the end. Opens nothing for writing.
-Never here: mending (`mend.py`), judging the whole log (`verify.py`).
+Never here: recovery (`recovery.py`), judging the whole log (`verify.py`).
 
 A line is believed when the line after it confirms its hash. One that is not confirmed teaches nothing (a request it
 decides stays spent), and never stops the pass: what can still be read is worth more than silence. It is reported, and
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from fwdperm.journal.line import Line
-    from fwdperm.journal.state import Fold, State
+    from fwdperm.journal.line import JournalLine
+    from fwdperm.journal.state import Fold, JournalState
 
 BEGINNING: Final = Point(0, GENESIS, name_of(1), 0)
 
@@ -50,7 +50,7 @@ class Fault:
 class _Anchor:
     """The newest prune that was met, and whether damage was noted after it."""
 
-    line: Line
+    line: JournalLine
     file: str
     offset: int
     is_noted: bool = False
@@ -87,12 +87,12 @@ class Replayed:
     foreign: tuple[OtherVersion, Point] | None = None
 
     @property
-    def state(self) -> State:
+    def state(self) -> JournalState:
         """What recovery needs."""
         return self.folding.state
 
 
-def replay(directory: Path, *, folds: Sequence[Fold] = (), use_checkpoint: bool = True) -> Replayed:
+def replay_journal(directory: Path, *, folds: Sequence[Fold] = (), use_checkpoint: bool = True) -> Replayed:
     """Read the journal back.
 
     Args:
@@ -119,7 +119,7 @@ def replay(directory: Path, *, folds: Sequence[Fold] = (), use_checkpoint: bool 
     segments = listing(directory)
     if start is None and segments:
         replayed.end = replayed.sound = Point(0, GENESIS, segments[0].name, 0)
-    held: Line | None = None
+    held: JournalLine | None = None
     for path in segments:
         if start is None or number_of(path.name) >= number_of(start.file):
             held = _read_segment(path, replayed, held)
@@ -135,7 +135,7 @@ def replay(directory: Path, *, folds: Sequence[Fold] = (), use_checkpoint: bool 
     return replayed
 
 
-def _read_segment(path: Path, replayed: Replayed, held: Line | None) -> Line | None:
+def _read_segment(path: Path, replayed: Replayed, held: JournalLine | None) -> JournalLine | None:
     """Read one segment. A line is folded when its successor confirms it; `held` is the one that waits for that."""
     file, seq, before, body = path.name, replayed.end.seq, replayed.end.hash, replayed.last
     end = offset = replayed.end.offset if file == replayed.end.file else 0
@@ -175,7 +175,7 @@ def _refuse_foreign(replayed: Replayed, head: Point | None) -> None:
         raise error
 
 
-def _mark(replayed: Replayed, line: Line, file: str, at: int) -> None:
+def _mark(replayed: Replayed, line: JournalLine, file: str, at: int) -> None:
     """Keep the newest anchor, and what an earlier start noted: it is not reported again."""
     if line.kind == "pruned":
         replayed.anchor = _Anchor(line, file, at)
@@ -186,12 +186,12 @@ def _mark(replayed: Replayed, line: Line, file: str, at: int) -> None:
             replayed.anchor.is_noted = True
 
 
-def _is_damage(line: Line) -> bool:
+def _is_damage(line: JournalLine) -> bool:
     """Say whether a line notes damage that an earlier start found."""
     return line.kind == "repaired" and line.data.get("fault") in {"cut", "broken"}
 
 
-def _is_accounted(line: Line, seq: int) -> bool:
+def _is_accounted(line: JournalLine, seq: int) -> bool:
     """Say whether a line may stand where the chain does not lead: first after a prune, or after noted damage."""
     return (seq == 0 and line.seq > 1) or _is_damage(line)
 
@@ -204,7 +204,7 @@ def _note(replayed: Replayed, fault: Fault, sound: Point) -> None:
         replayed.faults.append(fault)
 
 
-def _misfit(line: Line, expected: int) -> str:
+def _misfit(line: JournalLine, expected: int) -> str:
     if line.seq != expected:
         return f"line has number {line.seq}, expected {expected}"
     return f"line {line.seq} does not follow the line before it: that was changed, or this was put here"

@@ -13,25 +13,23 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from fwdperm.journal.line import read
-from fwdperm.journal.record import Entry
+from fwdperm.journal.line import read_record
+from fwdperm.journal.record import JournalEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from fwdperm.journal.line import Line
+    from fwdperm.journal.line import JournalLine
     from fwdperm.journal.record import Record
+    from fwdperm.wire import RequestKey
 
 KEY_BYTES: Final = 16
 """Bytes kept of a decided request for ever. Two of 2**64 requests would have to meet."""
 
 SESSIONS_KEPT: Final = 10_000
 """Places of sessions kept, the newest: a process that asks without a session of its own is one more for ever."""
-
-Key: TypeAlias = "tuple[str, str]"
-"""(inbox, id)."""
 
 
 class Fold(Protocol):
@@ -45,7 +43,7 @@ class Fold(Protocol):
     name: str
     kinds: frozenset[str]
 
-    def apply(self, entry: Entry) -> None:
+    def apply(self, entry: JournalEntry) -> None:
         """Take one more entry into account."""
 
     def dump(self) -> Any:
@@ -56,7 +54,7 @@ class Fold(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RecordedAnswer:
     """A decision whose answer may not have been seen: publish exactly this if its request still lies there."""
 
     inbox: str
@@ -103,7 +101,7 @@ def key_hash(inbox: str, request_id: str) -> bytes:
 
 
 @dataclass(slots=True)
-class State:
+class JournalState:
     """What recovery needs.
 
     Attributes:
@@ -117,8 +115,8 @@ class State:
 
     spent: set[bytes] = field(default_factory=set)
     fresh: list[bytes] = field(default_factory=list)
-    undelivered: dict[Key, Answer] = field(default_factory=dict)
-    waiting: dict[Key, Open] = field(default_factory=dict)
+    undelivered: dict[RequestKey, RecordedAnswer] = field(default_factory=dict)
+    waiting: dict[RequestKey, Open] = field(default_factory=dict)
     sessions: dict[str, Edge] = field(default_factory=dict)
     damage: int = 0
 
@@ -126,7 +124,7 @@ class State:
         """Say whether this request was ever decided: then it never is again."""
         return key_hash(inbox, request_id) in self.spent
 
-    def apply(self, line: Line) -> None:
+    def apply(self, line: JournalLine) -> None:
         """Take one more line into account. Kinds it does not know change nothing."""
         data = line.data
         match line.kind:
@@ -160,22 +158,22 @@ class State:
                 self.spent.add(key)
                 self.fresh.append(key)
 
-    def distrust(self, line: Line) -> None:
+    def distrust(self, line: JournalLine) -> None:
         """Take a line that may not be ours into account: a request it decides is spent, nothing else is believed."""
         if line.kind == "decided":
             self.add_spent((key_hash(str(line.data.get("inbox", "")), str(line.data.get("id", ""))),))
 
-    def _decide(self, line: Line, key: Key) -> None:
+    def _decide(self, line: JournalLine, key: RequestKey) -> None:
         self.add_spent((key_hash(*key),))
         self.waiting.pop(key, None)
         data = line.data
         response = data.get("response")
         if isinstance(response, dict) and response:
-            self.undelivered[key] = Answer(
+            self.undelivered[key] = RecordedAnswer(
                 *key, str(data.get("digest", "")), str(data.get("outcome", "denied")), line.seq, line.at, response
             )
 
-    def _open(self, line: Line, key: Key) -> None:
+    def _open(self, line: JournalLine, key: RequestKey) -> None:
         if key_hash(*key) in self.spent:
             return
         before = self.waiting.get(key)
@@ -202,7 +200,7 @@ class State:
 
     def load(self, data: Mapping[str, Any]) -> None:
         """Replace everything but `spent`; raises KeyError or TypeError for what `dump` did not write."""
-        answers = [Answer(**each) for each in data["undelivered"]]
+        answers = [RecordedAnswer(**each) for each in data["undelivered"]]
         opens = [Open(**each) for each in data["waiting"]]
         edges = [Edge(**each) for each in data["sessions"]]
         self.damage = int(data["damage"])
@@ -215,11 +213,11 @@ class State:
 class Folding:
     """The state and every further fold, moved along together."""
 
-    state: State = field(default_factory=State)
+    state: JournalState = field(default_factory=JournalState)
     folds: Sequence[Fold] = ()
     _parts: dict[str, list[str]] = field(default_factory=dict)
 
-    def apply(self, line: Line, record: Record | None = None) -> None:
+    def apply(self, line: JournalLine, record: Record | None = None) -> None:
         """Take one more line into account.
 
         Args:
@@ -230,11 +228,11 @@ class Folding:
             self._restore(line)
             return
         self.state.apply(line)
-        entry: Entry | None = None
+        entry: JournalEntry | None = None
         for fold in self.folds:
             if line.kind in fold.kinds:
                 if entry is None:
-                    entry = read(line) if record is None else Entry(line.seq, line.at, record)
+                    entry = read_record(line) if record is None else JournalEntry(line.seq, line.at, record)
                 fold.apply(entry)
 
     def dump(self) -> dict[str, Any]:
@@ -247,7 +245,7 @@ class Folding:
         for fold in self.folds:
             fold.load(data[fold.name])
 
-    def _restore(self, line: Line) -> None:
+    def _restore(self, line: JournalLine) -> None:
         """Gather a snapshot's parts; with the last one the named fold's state becomes what the snapshot says."""
         name = str(line.data.get("name", ""))
         part, parts = int(line.data.get("part", 1)), int(line.data.get("parts", 1))

@@ -22,7 +22,7 @@ from fwdperm.journal.segments import HEAD, Point, listing, number_of, open_to_re
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fwdperm.journal.line import Line
+    from fwdperm.journal.line import JournalLine
 
 FINDINGS: Final = 100
 """Findings kept in full; more are counted."""
@@ -30,7 +30,7 @@ _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Discrepancy:
     """One thing that is not as it was written.
 
     Attributes:
@@ -59,7 +59,7 @@ class Verification:
         hash: The last line's hash: what to note elsewhere.
         findings: What is wrong, the first hundred.
         found: How many findings there were.
-        notes: What is worth knowing and not wrong: mended tails, prunes, lines after the head.
+        notes: What is worth knowing and not wrong: repaired tails, prunes, lines after the head.
     """
 
     lines: int = 0
@@ -67,9 +67,9 @@ class Verification:
     first: int = 0
     last: int = 0
     hash: str = GENESIS
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Discrepancy] = field(default_factory=list)
     found: int = 0
-    notes: list[Finding] = field(default_factory=list)
+    notes: list[Discrepancy] = field(default_factory=list)
 
     @property
     def is_sound(self) -> bool:
@@ -80,12 +80,12 @@ class Verification:
         """Take a finding down."""
         self.found += 1
         if len(self.findings) < FINDINGS:
-            self.findings.append(Finding(file, line, what))
+            self.findings.append(Discrepancy(file, line, what))
 
     def note(self, file: str, line: int, what: str) -> None:
         """Take a note down."""
         if len(self.notes) < FINDINGS:
-            self.notes.append(Finding(file, line, what))
+            self.notes.append(Discrepancy(file, line, what))
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ class _Front:
     keys: tuple[str, str] = ("", "")
 
 
-def verify(directory: Path) -> Verification:
+def verify_journal(directory: Path) -> Verification:
     """Read every line and judge it.
 
     Args:
@@ -168,7 +168,7 @@ def _segment(path: Path, made: Verification, head: Point | None, front: _Front, 
                 made.find(path.name, number, f"line {line.seq} is not the one the head names: it was changed")
 
 
-def _judge(file: str, number: int, line: Line, made: Verification, front: _Front) -> None:
+def _judge(file: str, number: int, line: JournalLine, made: Verification, front: _Front) -> None:
     if made.first == 0 and line.seq > 1:
         front.expected = (line.seq - 1, line.prev)
     elif line.seq != made.last + 1:
@@ -184,7 +184,7 @@ def _judge(file: str, number: int, line: Line, made: Verification, front: _Front
         (made.find if fault in {"cut", "broken"} else made.note)(file, number, detail)
 
 
-def _anchor(file: str, number: int, line: Line, made: Verification, front: _Front) -> None:
+def _anchor(file: str, number: int, line: JournalLine, made: Verification, front: _Front) -> None:
     """Take an anchor down: it accounts for the front when it names the line that the first one follows."""
     removed = line.data.get("removed")
     names = [str(each).split(" ") for each in removed] if isinstance(removed, list) else []

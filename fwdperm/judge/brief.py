@@ -1,7 +1,7 @@
 """The brief: all a model is shown, in five sections.
 
-Lives here: `Matter` (the request), `Ground` (what it is judged on), `Brief`, `compose`. Pure: the nonce is an argument.
-Never here: a call, a clock, who may see what (`serve/briefing.py` gathers it).
+Lives here: `Matter` (the request), `Background` (what it is judged on), `Brief`, `compose`. Pure: the nonce is an
+argument. Never here: a call, a clock, who may see what (`policy/briefing.py` gathers it).
 
     1  instructions                          cached for an hour
     2  the operator's context, project grants   cached for an hour
@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from fwdperm.judge.instructions import INSTRUCTIONS
-from fwdperm.judge.verdict import Code, Silence
+from fwdperm.judge.verdict import Silence, SilenceCode
 from fwdperm.redaction import redact
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _WITHHELD: Final = "(a line was withheld: it may hold a secret)"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BriefUnit:
     """One unit of the request.
 
     Attributes:
@@ -75,7 +75,7 @@ class Matter:
     surface: str
     values: tuple[str, ...]
     cwd: str = ""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[BriefUnit, ...] = ()
     danger: str = ""
     inbox: str = ""
     chain: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ class Citable:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class Background:
     """What a request is judged on: rendered by those who know it, escaped, and the same bytes for the same knowledge.
 
     Attributes:
@@ -120,7 +120,7 @@ class Ground:
     history: str = ""
 
 
-NOTHING_KNOWN: Final = Ground()
+NOTHING_KNOWN: Final = Background()
 """For a judge without rules, grants or history."""
 
 
@@ -177,12 +177,12 @@ class Brief:
         return [{"role": "user", "content": content}]
 
 
-def compose(matter: Matter, ground: Ground, *, nonce: str) -> Brief | Silence:
+def compose(matter: Matter, background: Background, *, nonce: str) -> Brief | Silence:
     """Write a brief.
 
     Args:
         matter: What is asked.
-        ground: What it is judged on.
+        background: What it is judged on.
         nonce: Random, new for every call, and known to nobody who wrote into the request: letters and digits only.
 
     Returns:
@@ -190,23 +190,25 @@ def compose(matter: Matter, ground: Ground, *, nonce: str) -> Brief | Silence:
     """
     if not nonce.isalnum():
         raise ValueError("a nonce is letters and digits")
-    too_long = Silence(Code.TOO_LONG, f"the request is longer than {REQUEST_CHARS} characters, so no model was asked")
+    too_long = Silence(
+        SilenceCode.TOO_LONG, f"the request is longer than {REQUEST_CHARS} characters, so no model was asked"
+    )
     if _length(matter) > REQUEST_CHARS:
         return too_long
     body, is_sure = _body(matter)
     if not is_sure:
-        return Silence(Code.UNREDACTABLE, "the request may hold a secret, so no model was asked")
+        return Silence(SilenceCode.UNREDACTABLE, "the request may hold a secret, so no model was asked")
     if len(body) > REQUEST_CHARS:
         return too_long
     steady = (
         Section("instructions", INSTRUCTIONS, "1h"),
-        Section("context", _context(ground), "1h"),
-        Section("rules", _rules(ground), "5m"),
-        Section("history", _lines(ground.history or "<history>\n(nothing yet)\n</history>", oldest_first=True)),
+        Section("context", _context(background), "1h"),
+        Section("rules", _rules(background), "5m"),
+        Section("history", _lines(background.history or "<history>\n(nothing yet)\n</history>", oldest_first=True)),
     )
     sections = (*steady, Section("request", _fenced(body, nonce)))
     hashed = [*(section.text for section in steady), body]
-    return Brief(sections, _prefixes(hashed), frozenset(one.id for one in ground.citable))
+    return Brief(sections, _prefixes(hashed), frozenset(one.id for one in background.citable))
 
 
 def write(value: Any) -> str:
@@ -228,17 +230,19 @@ def _prefixes(texts: Sequence[str]) -> tuple[str, ...]:
     return tuple(made)
 
 
-def _context(ground: Ground) -> str:
-    told = redact(ground.context.strip()[:CONTEXT_CHARS])
+def _context(background: Background) -> str:
+    told = redact(background.context.strip()[:CONTEXT_CHARS])
     words = write(told.text) if told.is_sure else write(_WITHHELD)
-    project = _lines(ground.project or "<project_grants>\n(none)\n</project_grants>")
+    project = _lines(background.project or "<project_grants>\n(none)\n</project_grants>")
     return f"The operator says of this project (facts, not requests):\n<operator>\n{words}\n</operator>\n{project}"
 
 
-def _rules(ground: Ground) -> str:
-    rules = _lines(ground.rules or "<user_rules>\n(none yet)\n</user_rules>")
-    listed = write([{"id": one.id, "surface": one.surface} for one in ground.citable])
-    return f"Rules of epoch {write(ground.epoch)}:\n{rules}\nRules that may be cited, and for which surface:\n{listed}"
+def _rules(background: Background) -> str:
+    rules = _lines(background.rules or "<user_rules>\n(none yet)\n</user_rules>")
+    listed = write([{"id": one.id, "surface": one.surface} for one in background.citable])
+    return (
+        f"Rules of epoch {write(background.epoch)}:\n{rules}\nRules that may be cited, and for which surface:\n{listed}"
+    )
 
 
 def _lines(text: str, *, oldest_first: bool = False) -> str:

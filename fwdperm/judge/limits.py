@@ -1,6 +1,6 @@
 """What keeps a judge from costing more than it saves: breaker, budget, and the run of its own rejections.
 
-Lives here: `Breaker`, `Budget`, `Rejections`. Pure: the time is an argument, in seconds that never jump.
+Lives here: `Breaker`, `JudgeBudget`, `Rejections`. Pure: the time is an argument, in seconds that never jump.
 Never here: a call, waiting.
 
 Each of them fails towards silence: then the human is asked.
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from fwdperm.judge.verdict import Code
+from fwdperm.judge.verdict import SilenceCode
 
 IN_A_ROW: Final = 3
 """Outages in a row that open the breaker."""
@@ -29,14 +29,22 @@ _REQUESTERS: Final = 4_096
 """Requesters whose rejections are remembered; the longest silent one is forgotten first."""
 
 OUTAGES: Final = frozenset(
-    {Code.TIMEOUT, Code.CONNECTION, Code.RATE_LIMITED, Code.OVERLOADED, Code.SERVER, Code.NOT_A_MESSAGE, Code.INTERNAL}
+    {
+        SilenceCode.TIMEOUT,
+        SilenceCode.CONNECTION,
+        SilenceCode.RATE_LIMITED,
+        SilenceCode.OVERLOADED,
+        SilenceCode.SERVER,
+        SilenceCode.NOT_A_MESSAGE,
+        SilenceCode.INTERNAL,
+    }
 )
 """Silences that say that the service fails, not this one request."""
-LASTING: Final = frozenset({Code.AUTH, Code.BAD_REQUEST})
+LASTING: Final = frozenset({SilenceCode.AUTH, SilenceCode.BAD_REQUEST})
 """Silences that only an operator mends: the breaker stays open until the configuration is read again."""
 
 
-class State(StrEnum):
+class BreakerState(StrEnum):
     """Where the breaker stands."""
 
     CLOSED = "closed"
@@ -49,53 +57,53 @@ class State(StrEnum):
 class Breaker:
     """Lets calls through while the service answers."""
 
-    state: State = State.CLOSED
+    state: BreakerState = BreakerState.CLOSED
     cause: str = ""
     _failures: int = 0
     _until: float = 0.0
 
     def lets_through(self, now: float) -> bool:
         """Say whether a call may be made now; after the pause exactly one caller hears yes, and must report back."""
-        if self.state is State.CLOSED:
+        if self.state is BreakerState.CLOSED:
             return True
-        if self.state is State.OPEN and now >= self._until:
-            self.state = State.PROBING
+        if self.state is BreakerState.OPEN and now >= self._until:
+            self.state = BreakerState.PROBING
             return True
         return False
 
-    def report(self, code: Code | None, now: float) -> None:
+    def report(self, code: SilenceCode | None, now: float) -> None:
         """Take how a call ended: None for an answer, whatever the answer was."""
-        if self.state is State.LASTING:
+        if self.state is BreakerState.LASTING:
             return
         if code in LASTING:
-            self.state, self.cause = State.LASTING, str(code)
+            self.state, self.cause = BreakerState.LASTING, str(code)
         elif code in OUTAGES:
             self._failures += 1
-            if self.state is State.PROBING or self._failures >= IN_A_ROW:
-                self.state, self.cause, self._until = State.OPEN, str(code), now + OPEN_S
+            if self.state is BreakerState.PROBING or self._failures >= IN_A_ROW:
+                self.state, self.cause, self._until = BreakerState.OPEN, str(code), now + OPEN_S
         else:
-            self.state, self.cause, self._failures = State.CLOSED, "", 0
+            self.state, self.cause, self._failures = BreakerState.CLOSED, "", 0
 
     def give_up(self, now: float) -> None:
         """Take that a call was given up before it ended: nothing is known, and a probe must not be lost."""
-        if self.state is State.PROBING:
-            self.state, self._until = State.OPEN, now
+        if self.state is BreakerState.PROBING:
+            self.state, self._until = BreakerState.OPEN, now
 
     def reset(self) -> None:
         """Close it: the operator changed something."""
-        self.state, self.cause, self._failures = State.CLOSED, "", 0
+        self.state, self.cause, self._failures = BreakerState.CLOSED, "", 0
 
 
 @dataclass(slots=True)
 class Spending:
-    """One call's share of the budget; `microdollars` is a guess until `Budget.settle`."""
+    """One call's share of the budget; `microdollars` is a guess until `JudgeBudget.settle`."""
 
     at: float
     microdollars: int
 
 
 @dataclass(slots=True)
-class Budget:
+class JudgeBudget:
     """Calls and money in any sixty minutes. A call counts from when it begins, with the most it could cost."""
 
     spent: deque[Spending] = field(default_factory=deque)

@@ -1,7 +1,7 @@
 """Asking the model: the one edge of this room that reaches a network.
 
-Lives here: `Model`. Never here: what it is shown (`brief.py`), how its answer is read (`answer.py`), what becomes of it
-(`decide.py`).
+Lives here: `Model`. Never here: what it is shown (`brief.py`), how its answer is read (`model_answer.py`), what becomes
+of it (`decision/order.py`).
 
 The SDK is imported when the first question comes, in a thread: it takes a second or two. One deadline covers waiting
 for a place, the import, the key and every attempt. Fails towards silence, with a code: `consider` never raises for
@@ -21,17 +21,17 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 
 from fwdperm.errors import EnvironmentFailure
-from fwdperm.judge.answer import MALFORMED, SCHEMA, read_message
 from fwdperm.judge.brief import ANSWER_TOKENS, Brief, compose
 from fwdperm.judge.failures import code_of
 from fwdperm.judge.key import find_key
-from fwdperm.judge.limits import LASTING, OUTAGES, Breaker, Budget
-from fwdperm.judge.verdict import Call, Code, Silence, Verdict
+from fwdperm.judge.limits import LASTING, OUTAGES, Breaker, JudgeBudget
+from fwdperm.judge.model_answer import MALFORMED, SCHEMA, read_message
+from fwdperm.judge.verdict import Call, Silence, SilenceCode, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from fwdperm.judge.brief import Ground, Matter
+    from fwdperm.judge.brief import Background, Matter
     from fwdperm.judge.setup import JudgeSetup
     from fwdperm.judge.verdict import Opinion
 
@@ -48,7 +48,7 @@ _HEADERS_FROM_OUTSIDE: Final = "ANTHROPIC_CUSTOM_HEADERS"
 
 
 @dataclass(slots=True)
-class Tally:
+class JudgeCounts:
     """What came of asking, since the start.
 
     Attributes:
@@ -68,7 +68,7 @@ class Tally:
             self.last_silence = ""
         else:
             self.silences[str(opinion.code)] = self.silences.get(str(opinion.code), 0) + 1
-            if opinion.code not in (Code.UNREDACTABLE, Code.TOO_LONG):
+            if opinion.code not in (SilenceCode.UNREDACTABLE, SilenceCode.TOO_LONG):
                 self.last_silence = f"{opinion.code}: {opinion.words}"
 
 
@@ -105,14 +105,14 @@ class Model:
         setup: JudgeSetup,
         *,
         env: Mapping[str, str] | None = None,
-        budget: Budget | None = None,
+        budget: JudgeBudget | None = None,
         clock: Callable[[], float] = time.monotonic,
         nonce: Callable[[], str] = lambda: secrets.token_hex(16),
     ) -> None:
         self.setup = setup
-        self.budget = budget or Budget()
+        self.budget = budget or JudgeBudget()
         self.breaker = Breaker()
-        self.tally = Tally()
+        self.tally = JudgeCounts()
         self._env = os.environ if env is None else env
         self._clock = clock
         self._nonce = nonce
@@ -122,19 +122,19 @@ class Model:
         self._retired: list[Any] = []
         self._opening: asyncio.Future[Any] | None = None
 
-    async def consider(self, matter: Matter, ground: Ground, *, session: tuple[str, str]) -> Opinion:
+    async def consider(self, matter: Matter, background: Background, *, session: tuple[str, str]) -> Opinion:
         """Ask for an opinion.
 
         Args:
             matter: What is asked.
-            ground: What it is judged on.
+            background: What it is judged on.
             session: (inbox, session) of the requester: equal questions of one session share a call while it runs.
 
         Returns:
             The verdict, or why there is none. Raises only when cancelled.
         """
         began = self._clock()
-        brief = compose(matter, ground, nonce=self._nonce())
+        brief = compose(matter, background, nonce=self._nonce())
         if isinstance(brief, Silence):
             self.tally.add(brief)
             return brief
@@ -186,23 +186,23 @@ class Model:
                 opinion = await self._attempt(brief, used)
         except TimeoutError:
             if used.is_calling:
-                self.breaker.report(Code.TIMEOUT, self._clock())
-            opinion = Silence(Code.TIMEOUT, f"no verdict within {self.setup.deadline_s:g} s")
+                self.breaker.report(SilenceCode.TIMEOUT, self._clock())
+            opinion = Silence(SilenceCode.TIMEOUT, f"no verdict within {self.setup.deadline_s:g} s")
         except asyncio.CancelledError:
             self.breaker.give_up(self._clock())
             raise
         except Exception:  # the seam: one question; the human is asked
             log.exception("judge.failed")
-            self.breaker.report(Code.INTERNAL, self._clock())
-            opinion = Silence(Code.INTERNAL, "the judge's own part failed; the log has more")
+            self.breaker.report(SilenceCode.INTERNAL, self._clock())
+            opinion = Silence(SilenceCode.INTERNAL, "the judge's own part failed; the log has more")
         return replace(opinion, call=replace(used.call, attempts=used.attempts))
 
     async def _attempt(self, brief: Brief, used: _Used) -> Opinion:
-        opinion: Opinion = Silence(Code.INTERNAL, "nothing was tried")
+        opinion: Opinion = Silence(SilenceCode.INTERNAL, "nothing was tried")
         while used.attempts < ATTEMPTS:
             if not self.breaker.lets_through(self._clock()):
                 why = f"{self.breaker.state} ({self.breaker.cause})"
-                return Silence(Code.BREAKER_OPEN, f"the model is not asked for a while: {why}")
+                return Silence(SilenceCode.BREAKER_OPEN, f"the model is not asked for a while: {why}")
             most = self._cost(Call(input_tokens=brief.characters // _CHARS_PER_TOKEN, output_tokens=ANSWER_TOKENS))
             spending = self.budget.reserve(
                 self._clock(),
@@ -212,7 +212,7 @@ class Model:
             )
             if spending is None:
                 self.breaker.give_up(self._clock())
-                return Silence(Code.BUDGET, "this hour's budget for the judge is used up")
+                return Silence(SilenceCode.BUDGET, "this hour's budget for the judge is used up")
             used.attempts += 1
             used.is_calling = True
             opinion, cost = await self._call(brief)
@@ -220,7 +220,9 @@ class Model:
             self.budget.settle(spending, cost.microdollars)
             used.call = _sum(used.call, cost)
             failed = isinstance(opinion, Silence) and opinion.code in OUTAGES | LASTING
-            self.breaker.report(Code(opinion.code) if isinstance(opinion, Silence) and failed else None, self._clock())
+            self.breaker.report(
+                SilenceCode(opinion.code) if isinstance(opinion, Silence) and failed else None, self._clock()
+            )
             if not (isinstance(opinion, Silence) and opinion.code in MALFORMED):
                 break
         return opinion
@@ -229,7 +231,7 @@ class Model:
         try:
             client = await self._opened()
         except EnvironmentFailure as failure:
-            return Silence(Code.NO_KEY, str(failure)), Call()
+            return Silence(SilenceCode.NO_KEY, str(failure)), Call()
         schema = {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}}
         try:
             message = await client.messages.create(
@@ -241,13 +243,13 @@ class Model:
             )
         except Exception as error:  # noqa: BLE001 - the seam: whatever the SDK raises becomes a code
             code = code_of(error)
-            if code is Code.INTERNAL:
+            if code is SilenceCode.INTERNAL:
                 log.warning("judge.call_failed", error=type(error).__name__)
             return Silence(code, _words(code, error)), Call()
         cost = _usage(message)
         cost = replace(cost, microdollars=self._cost(cost))
         if getattr(message, "type", None) != "message" or not isinstance(getattr(message, "content", None), list):
-            return Silence(Code.NOT_A_MESSAGE, "what answered is not the model's service"), cost
+            return Silence(SilenceCode.NOT_A_MESSAGE, "what answered is not the model's service"), cost
         blocks = [(str(getattr(one, "type", "")), str(getattr(one, "text", ""))) for one in message.content]
         return read_message(message.stop_reason, blocks, rules=brief.rules, model=self.setup.model), cost
 
@@ -338,21 +340,21 @@ def _sum(first: Call, second: Call) -> Call:
     )
 
 
-_SAID: Final[Mapping[Code, str]] = {
-    Code.TIMEOUT: "the service did not answer in time",
-    Code.CONNECTION: "the service cannot be reached",
-    Code.RATE_LIMITED: "the service says that too much is asked of it with this key",
-    Code.OVERLOADED: "the service is overloaded",
-    Code.SERVER: "the service failed",
-    Code.AUTH: "the service does not accept the key",
-    Code.BAD_REQUEST: "the service does not accept the question (model name, address or schema)",
-    Code.TOO_LONG: "the service says that the question is too long",
-    Code.NOT_A_MESSAGE: "what answered is not the model's service",
-    Code.INTERNAL: "the judge's own part failed; the log has more",
+_SAID: Final[Mapping[SilenceCode, str]] = {
+    SilenceCode.TIMEOUT: "the service did not answer in time",
+    SilenceCode.CONNECTION: "the service cannot be reached",
+    SilenceCode.RATE_LIMITED: "the service says that too much is asked of it with this key",
+    SilenceCode.OVERLOADED: "the service is overloaded",
+    SilenceCode.SERVER: "the service failed",
+    SilenceCode.AUTH: "the service does not accept the key",
+    SilenceCode.BAD_REQUEST: "the service does not accept the question (model name, address or schema)",
+    SilenceCode.TOO_LONG: "the service says that the question is too long",
+    SilenceCode.NOT_A_MESSAGE: "what answered is not the model's service",
+    SilenceCode.INTERNAL: "the judge's own part failed; the log has more",
 }
 
 
-def _words(code: Code, error: Exception) -> str:
+def _words(code: SilenceCode, error: Exception) -> str:
     """Say what happened in our words: a service's own text may hold anything."""
     status = getattr(error, "status_code", 0)
     return f"{_SAID[code]} (HTTP {status})" if isinstance(status, int) and status else _SAID[code]

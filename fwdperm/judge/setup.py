@@ -1,6 +1,6 @@
 """How the operator set the judge up.
 
-Lives here: `JudgeSetup`, `Prices`. Pure. Never here: reading a configuration (`serve/config.py`), a key.
+Lives here: `JudgeSetup`, `Prices`. Pure. Never here: reading a configuration (`policy/config.py`), a key.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Effect(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Code(StrEnum):
+class SilenceCode(StrEnum):
     """Why the judge said nothing."""
 
     TIMEOUT = "timeout"
@@ -125,7 +125,7 @@ class Silence:
     """Why the judge said nothing. Always escalates; never called a denial.
 
     Attributes:
-        code: One of `Code`.
+        code: One of `SilenceCode`.
         words: The same for a person.
         call: What asking cost.
     """

@@ -7,3 +7,60 @@ Never here: a rule, a class of danger decided, a path.
 
 To add a program, add a table: see `docs/how-to/add-a-program.md`.
 """
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # type checkers read it as true, and so see where each name comes from
+if TYPE_CHECKING:
+    from fwdperm.programs.invocation import Reading, read_use
+    from fwdperm.programs.lookup import every_program, is_in_family, lookup, lookup_local, name_of, names_of_family
+    from fwdperm.programs.program import Carries, Danger, Files, First, Option, Program, Takes, Use, Wrapping
+    from fwdperm.programs.standard import standard_base
+    from fwdperm.programs.variables import (
+        CODE,
+        CODE_HEADS,
+        HARMLESS,
+        changes_what_runs,
+        is_harmless_variable,
+        runs_code,
+    )
+else:
+    from fwdperm._doors import open_door
+
+    __getattr__, __dir__ = open_door(
+        __name__,
+        {
+            "invocation": ("Reading", "read_use"),
+            "lookup": ("every_program", "is_in_family", "lookup", "lookup_local", "name_of", "names_of_family"),
+            "program": ("Carries", "Danger", "Files", "First", "Option", "Program", "Takes", "Use", "Wrapping"),
+            "standard": ("standard_base",),
+            "variables": ("CODE", "CODE_HEADS", "HARMLESS", "changes_what_runs", "is_harmless_variable", "runs_code"),
+        },
+    )
+
+__all__ = [
+    "CODE",
+    "CODE_HEADS",
+    "HARMLESS",
+    "Carries",
+    "Danger",
+    "Files",
+    "First",
+    "Option",
+    "Program",
+    "Reading",
+    "Takes",
+    "Use",
+    "Wrapping",
+    "changes_what_runs",
+    "every_program",
+    "is_harmless_variable",
+    "is_in_family",
+    "lookup",
+    "lookup_local",
+    "name_of",
+    "names_of_family",
+    "read_use",
+    "runs_code",
+    "standard_base",
+]

@@ -1,7 +1,7 @@
 """Rulesets along the chain of sessions, from the one that asks up to the root.
 
-Lives here: `resolve_chain`. Pure. Never here: one ruleset (`ruleset.py`), the whole request (`settled.py`), who is
-whose parent.
+Lives here: `resolve_chain`. Pure. Never here: one ruleset (`ruleset.py`), the whole request (`decision/settled.py`),
+who is whose parent.
 
 A child's ruleset may loosen what its parent asks, never what any ancestor denies or keeps for the human.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fwdperm.rules.rule import Action, Finding
+from fwdperm.rules.rule import Action, RuleFinding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fwdperm.rules.unit import Unit
 
 
-def resolve_chain(chain: Sequence[Ruleset], unit: Unit) -> Finding:
+def resolve_chain(chain: Sequence[Ruleset], unit: Unit) -> RuleFinding:
     """Say what all rulesets of a chain together say of one unit.
 
     Args:
@@ -35,7 +35,7 @@ def resolve_chain(chain: Sequence[Ruleset], unit: Unit) -> Finding:
     findings = [ruleset.resolve(unit) for ruleset in chain]
     spoken = [finding for finding in findings if finding.speaks]
     if not spoken:
-        return findings[0] if findings else Finding(Action.ASK, note="no ruleset is recorded")
+        return findings[0] if findings else RuleFinding(Action.ASK, note="no ruleset is recorded")
     found = (
         next((finding for finding in spoken if finding.action is Action.DENY), None)
         or next((finding for finding in spoken if finding.is_for_the_human), None)

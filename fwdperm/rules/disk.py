@@ -17,7 +17,7 @@ from fwdperm.errors import EnvironmentFailure
 if TYPE_CHECKING:
     from pathlib import Path
 
-Stamp = tuple[int, int, int, int, int]
+FileStamp = tuple[int, int, int, int, int]
 """Device, inode, size, and the times of change in nanoseconds: what differs when a file does."""
 
 
@@ -31,7 +31,7 @@ class Content:
     """
 
     data: bytes
-    stamp: Stamp
+    stamp: FileStamp
 
     @property
     def digest(self) -> str:
@@ -39,7 +39,7 @@ class Content:
         return sha256(self.data).hexdigest()
 
 
-def stamp_of(path: Path) -> Stamp | None:
+def stamp_of(path: Path) -> FileStamp | None:
     """Return what a file looks like now; None when there is none or it cannot be asked."""
     try:
         status = path.stat()
@@ -106,7 +106,7 @@ def write_private(path: Path, data: bytes, *, mode: int = 0o600) -> None:
         raise EnvironmentFailure(f"cannot write `{path}`: {_words(cause)}") from cause
 
 
-def _stamp(status: os.stat_result) -> Stamp:
+def _stamp(status: os.stat_result) -> FileStamp:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 

@@ -1,7 +1,7 @@
 """What may be wrong with rules that can all be read.
 
-Lives here: `lint`. Pure. Never here: what cannot be read (`toml_file.py`), covered rules (`shadow.py`), decisions: a
-warning changes none.
+Lives here: `lint_rules`. Pure. Never here: what cannot be read (`toml_file.py`), covered rules (`shadow.py`),
+decisions: a warning changes none.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.programs.lookup import is_in_family, names_of_family
+from fwdperm.programs import is_in_family, names_of_family
 from fwdperm.rules.index import Index
 from fwdperm.rules.layer import Problem, Severity
 from fwdperm.rules.rule import Action
@@ -39,7 +39,7 @@ _PROBE: Final = "fwdperm-probe"
 _SHAPES: Final = ("{} " + _PROBE, "{} -c " + _PROBE, "{} -e " + _PROBE, "{} run " + _PROBE, "{} exec " + _PROBE)
 
 
-def lint(layers: Sequence[Layer]) -> tuple[Problem, ...]:
+def lint_rules(layers: Sequence[Layer]) -> tuple[Problem, ...]:
     """Return warnings about the rules of all layers, in the order in which the layers compose.
 
     Takes time about linear in the number of rules. Never raises.

@@ -1,6 +1,6 @@
 """How bold a tree, an agent or a session runs.
 
-Lives here: `Mode`. Never here: what a mode does to rules (`ruleset.py`) or to the judge (`decide.py`).
+Lives here: `Mode`. Never here: what a mode does to rules (`ruleset.py`) or to the judge (`decision/order.py`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a rule is and what it can say.
 
-Lives here: `Action`, `Origin`, `Rule`, `Default`, `Finding`.
+Lives here: `Action`, `Origin`, `Rule`, `Default`, `RuleFinding`.
 Never here: matching (`wildcard.py`, `index.py`), reading a file.
 """
 
@@ -105,7 +105,7 @@ class Default:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RuleFinding:
     """What a ruleset says of one unit.
 
     Attributes:

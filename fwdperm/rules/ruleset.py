@@ -1,7 +1,7 @@
 """The composed ruleset: layers joined in order, and what they say of a unit.
 
-Lives here: `Ruleset`, `Step`. Pure. Never here: several rulesets along a session tree (`chain.py`), the whole request
-(`settled.py`), files.
+Lives here: `Ruleset`, `RuleStep`. Pure. Never here: several rulesets along a session tree (`chain.py`), the whole
+request (`decision/settled.py`), files.
 
 Everything that cannot be known fails towards ask: a broken layer, an unknown action, an opaque command.
 """
@@ -20,7 +20,7 @@ from fwdperm.rules.globs import MeetingIndex
 from fwdperm.rules.index import Index
 from fwdperm.rules.layer import trimmed
 from fwdperm.rules.mode import Mode
-from fwdperm.rules.rule import Action, Default, Finding, Rule
+from fwdperm.rules.rule import Action, Default, Rule, RuleFinding
 from fwdperm.rules.surface import AUXILIARY_SURFACES, is_every, surface_index
 from fwdperm.rules.wildcard import Glob, Wildcard
 
@@ -36,7 +36,7 @@ YOLO_NOTE = "mode yolo: ask became allow"
 """Stands in a finding whose ask the mode rewrote."""
 
 
-class Standing(StrEnum):
+class MatchStatus(StrEnum):
     """What became of a rule that matched."""
 
     DECIDES = "decides"
@@ -45,18 +45,18 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RuleStep:
     """One matching rule on the way to a finding, for `explain`.
 
     Attributes:
         rule: The rule as written, with its origin.
         spelling: What it matched.
-        standing: Whether it decides, was overridden by a later one, or matched without a say.
+        status: Whether it decides, was overridden by a later one, or matched without a say.
     """
 
     rule: Rule
     spelling: str
-    standing: Standing
+    status: MatchStatus
 
 
 class _Entry(NamedTuple):
@@ -131,7 +131,7 @@ class Ruleset:
         groups = [place if layer.narrows else BASE for place, layer in enumerate(layers)]
         made = cls(
             [
-                _weigh(rule, group=group, mode=mode, broken=broken)
+                _entry(rule, group=group, mode=mode, broken=broken)
                 for group, layer in zip(groups, layers, strict=True)
                 for rule in layer.rules
             ],
@@ -163,7 +163,7 @@ class Ruleset:
         """Every default as written, in order."""
         return tuple(self._defaults)
 
-    def resolve(self, unit: Unit) -> Finding:
+    def resolve(self, unit: Unit) -> RuleFinding:
         """Say what the rules say of one unit: the last that matches, else a default, else ask. Never raises.
 
         A layer that only narrows is heard beside the others, not over them: what it says counts where it is stricter.
@@ -171,7 +171,7 @@ class Ruleset:
         found = self._say(unit)
         return self._with_met(unit, found) if unit.searched and found.action is not Action.DENY else found
 
-    def _with_met(self, unit: Unit, found: Finding) -> Finding:
+    def _with_met(self, unit: Unit, found: RuleFinding) -> RuleFinding:
         """Make what is said of a search no milder than a person's word where an ask or deny covers a part of it.
 
         A later allow of the same layer that covers the whole search goes before, as everywhere.
@@ -189,43 +189,43 @@ class Ruleset:
                 if entry.rule.action is Action.ALLOW and not self._is_silent(entry.rule, unit):
                     allowed.add(entry.group)
             elif entry.group not in allowed and entry.action is not Action.ALLOW:
-                met = Finding(Action.ASK, entry.rule, unit.spellings[0], note=MEETING_NOTE)
+                met = RuleFinding(Action.ASK, entry.rule, unit.spellings[0], note=MEETING_NOTE)
                 if met.strictness > found.strictness or (met.strictness == found.strictness and found.rule is None):
                     found = met
         return found
 
-    def _say(self, unit: Unit) -> Finding:
+    def _say(self, unit: Unit) -> RuleFinding:
         """Say what the rules say of a unit as a whole."""
-        unheard: Finding | None = None
-        narrowing: dict[int, Finding] = {}
+        unheard: RuleFinding | None = None
+        narrowing: dict[int, RuleFinding] = {}
         for place, spelling in self._matches(unit):
             entry = self._entries[place]
             if self._is_silent(entry.rule, unit):
                 if entry.rule.action is Action.ALLOW:
-                    unheard = unheard or Finding(Action.ASK, entry.rule, spelling, note=unit.opaque)
+                    unheard = unheard or RuleFinding(Action.ASK, entry.rule, spelling, note=unit.opaque)
                 continue
             if unheard is not None and entry.action is not Action.ALLOW:
                 return _strictest(unheard, narrowing)
-            found = Finding(entry.action, entry.rule, spelling, note=entry.note)
+            found = RuleFinding(entry.action, entry.rule, spelling, note=entry.note)
             if entry.group == BASE:
                 return _strictest(found, narrowing)
             if found.action is not Action.ALLOW:  # an ask that mode yolo rewrote: not its layer's word to give
                 narrowing.setdefault(entry.group, found)
         return _strictest(unheard or self._fall_back(unit), narrowing)
 
-    def walk(self, unit: Unit) -> tuple[Step, ...]:
+    def walk(self, unit: Unit) -> tuple[RuleStep, ...]:
         """Return every rule that matches, latest first, and what became of each."""
         decided = self.resolve(unit).rule
         steps = []
         for place, spelling in self._matches(unit):
             entry = self._entries[place]
             if entry.rule is decided:
-                standing, decided = Standing.DECIDES, None
+                status, decided = MatchStatus.DECIDES, None
             elif self._is_silent(entry.rule, unit):
-                standing = Standing.SILENT
+                status = MatchStatus.SILENT
             else:
-                standing = Standing.OVERRIDDEN
-            steps.append(Step(entry.rule, spelling, standing))
+                status = MatchStatus.OVERRIDDEN
+            steps.append(RuleStep(entry.rule, spelling, status))
         return tuple(steps)
 
     def _is_silent(self, rule: Rule, unit: Unit) -> bool:
@@ -238,21 +238,21 @@ class Ruleset:
             return True
         return unit.remote and rule.is_bare_star and rule.action is Action.ASK and not rule.only_human
 
-    def _fall_back(self, unit: Unit) -> Finding:
+    def _fall_back(self, unit: Unit) -> RuleFinding:
         """Say what holds where no rule spoke."""
         default = self._defaults.choose(unit.surface, auxiliary=unit.auxiliary)
         if default is not None and default.action is Action.DENY and not unit.aside:
-            return Finding(Action.DENY, default=default)
+            return RuleFinding(Action.DENY, default=default)
         if unit.opaque and self.mode is not Mode.YOLO:
-            return Finding(Action.ASK, note=unit.opaque, default=default)
+            return RuleFinding(Action.ASK, note=unit.opaque, default=default)
         if unit.aside or (unit.auxiliary and default is None) or (unit.remote and unit.carrier >= 0):
-            return Finding(Action.ALLOW, speaks=False)
+            return RuleFinding(Action.ALLOW, speaks=False)
         action, note = default.action if default is not None else Action.ASK, ""
         if action is Action.ASK and self.mode is Mode.YOLO and not (default is not None and default.only_human):
             action, note = Action.ALLOW, YOLO_NOTE
         if self.broken:
             action, note = Action.ASK, self.broken
-        return Finding(action, note=note, default=default)
+        return RuleFinding(action, note=note, default=default)
 
     def _matches(self, unit: Unit) -> Iterator[tuple[int, str]]:
         """Yield (position, spelling) of every rule that matches, latest first, each once."""
@@ -294,7 +294,7 @@ class Ruleset:
         return view
 
 
-def _strictest(found: Finding, narrowing: dict[int, Finding]) -> Finding:
+def _strictest(found: RuleFinding, narrowing: dict[int, RuleFinding]) -> RuleFinding:
     """Let layers that only narrow speak where they are stricter, or where no rule spoke."""
     for other in narrowing.values():
         if other.strictness > found.strictness or (other.strictness == found.strictness and found.rule is None):
@@ -302,7 +302,7 @@ def _strictest(found: Finding, narrowing: dict[int, Finding]) -> Finding:
     return found
 
 
-def _weigh(rule: Rule, *, group: int, mode: Mode, broken: str) -> _Entry:
+def _entry(rule: Rule, *, group: int, mode: Mode, broken: str) -> _Entry:
     """Say what a rule comes to under a mode and a broken layer; the broken layer has the last word."""
     action, note = rule.action, ""
     if action is Action.ASK and mode is Mode.YOLO and not rule.only_human:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.errors import EnvironmentFailure
-from fwdperm.rules.disk import Content, Stamp, read_file, stamp_of
+from fwdperm.rules.disk import Content, FileStamp, read_file, stamp_of
 from fwdperm.rules.layer import Layer, Problem, Severity, broken_layer, untrusted
 from fwdperm.rules.mode import Mode
 from fwdperm.rules.rule import Action, LayerKind
@@ -44,7 +44,7 @@ class _Loaded:
     narrow: ConfigFile
     good: ConfigFile | None
     digest: str = ""
-    stamp: Stamp | None = None
+    stamp: FileStamp | None = None
     text: bytes | None = None
     """What `good` was read from; kept of the user's configuration only."""
 

@@ -13,7 +13,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.errors import EnvironmentFailure
-from fwdperm.rules.disk import Stamp, read_file, stamp_of, write_private
+from fwdperm.rules.disk import FileStamp, read_file, stamp_of, write_private
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ class TrustStore:
         self.path = path
         self.problem = ""
         """Why the store cannot be read, so that nothing is trusted; empty when it can, or is not there yet."""
-        self._seen: Stamp | None = None
+        self._seen: FileStamp | None = None
         self._digests: dict[str, str] = {}
 
     def is_trusted(self, file: Path, *, digest: str) -> bool:

@@ -1,6 +1,6 @@
 """A unit: one thing that must be permitted before a request may be.
 
-Lives here: the value that `units/` makes, `rules/` matches, `guard/` classes and `decide.py` weighs.
+Lives here: the value that `units/` makes, `rules/` matches, `guard/` classes and `decision/evaluation.py` looks at.
 Never here: how a command line or a path becomes one.
 """
 

@@ -1,6 +1,6 @@
 """Wildcard patterns, matched in linear time.
 
-Lives here: `Wildcard`, the `Glob` it is made of, `escape`, `covers`. Pure.
+Lives here: `Wildcard`, the `Glob` it is made of, `escape_pattern`, `covers`. Pure.
 Never here: which rule wins (`ruleset.py`), how ten thousand patterns are searched at once (`index.py`).
 
 `*` is any run of characters, `/`, blanks and newlines included (`**` is the same); `?` is exactly one character;
@@ -168,7 +168,7 @@ class Wildcard:
 
     @classmethod
     def literal_aware(cls, pattern: str) -> Wildcard:
-        r"""Compile a pattern in which `\*`, `\?` and `\\` stand for themselves: what `escape` writes.
+        r"""Compile a pattern in which `\*`, `\?` and `\\` stand for themselves: what `escape_pattern` writes.
 
         For grants, whose text comes from a request. A backslash before anything else is literal; home is not expanded.
         """
@@ -185,7 +185,7 @@ class Wildcard:
         return f"Wildcard({self.pattern!r})"
 
 
-def escape(text: str) -> str:
+def escape_pattern(text: str) -> str:
     """Write `text` so that `Wildcard.literal_aware` covers exactly it."""
     return text.replace("\\", r"\\").replace("*", r"\*").replace("?", r"\?")
 

@@ -1,6 +1,6 @@
 """The talk before an *always* is saved: what, where, until when, the exact rule, and only then `save`.
 
-Lives here: `Talk`, one line in, words out. Pure. Never here: a terminal, what a rule would match.
+Lives here: `AlwaysDialog`, one line in, words out. Pure. Never here: a terminal, what a rule would match.
 
 An empty line takes a default, and never saves: only the word `save` does, after the exact rule was on screen.
 """
@@ -13,11 +13,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from fwdperm.settings import LONGEST_GRANT_MS, PATTERNS, VALUE_CHARS
-from fwdperm.wire.prompt import Reply, ReplyKind, Scope
-from fwdperm.wire.shown import shown
+from fwdperm.wire import Reply, ReplyKind, Scope, shown
 
 if TYPE_CHECKING:
-    from fwdperm.wire.prompt import Prompt
+    from fwdperm.wire import Prompt
 
 _SPAN: Final = re.compile(r"(\d{1,6})\s*(s|m|min|h|d)")
 _MS: Final = {"s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -44,7 +43,7 @@ class More:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ShowPreview:
     """Show what this answer would record, then read another line."""
 
     reply: Reply
@@ -62,7 +61,7 @@ class Left:
     """The person left; nothing was answered."""
 
 
-Heard: TypeAlias = More | Look | Save | Left
+Heard: TypeAlias = More | ShowPreview | Save | Left
 
 
 def parse_span(text: str) -> int | None:
@@ -74,7 +73,7 @@ def parse_span(text: str) -> int | None:
     return value if 0 < value <= LONGEST_GRANT_MS else None
 
 
-class Talk:
+class AlwaysDialog:
     """One talk about one question.
 
     Args:
@@ -179,4 +178,4 @@ class Talk:
             if span is None:
                 return More(("type a time such as 30m, 2h or 7d, or Enter",))
             self._for_ms = span
-        return Look(self.reply)
+        return ShowPreview(self.reply)

@@ -1,7 +1,7 @@
 """Prompts and replies as files: the side of whoever answers from another process.
 
 Lives here: `open_prompts` and `send_reply`, for `fwdperm list`, `show`, `allow`, `reject` and any other interface.
-Never here: the daemon's side (`files.py`), exit codes.
+Never here: the daemon's side (`prompt_files.py`), exit codes.
 
 Direction of every failure: nothing was answered, or it is said plainly that this is not known.
 """
@@ -15,18 +15,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.errors import EnvironmentFailure, OperatorError
-from fwdperm.inbox import files, reading
-from fwdperm.inbox.protocol import Published
+from fwdperm.inbox import (
+    AbsentFile,
+    BadFile,
+    Published,
+    WholeFile,
+    held_directory,
+    os_error_words,
+    publish_file,
+    publish_words,
+    read_regular,
+    remove_file,
+)
 from fwdperm.seat.names import OUTCOMES, PROMPTS, REPLIES, SUFFIX, TOKEN_BYTES, command_name, stem_of
 from fwdperm.settings import FIRST_LOOK_S, LONGEST_LOOK_S, PROMPT_BYTES, REPLY_BYTES
-from fwdperm.wire.prompt import Fate, ReplyOutcome, dump, parse_outcome, parse_prompt
+from fwdperm.wire import Fate, ReplyOutcome, encode_form, parse_outcome, parse_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from fwdperm.wire.prompt import Prompt, Reply
-    from fwdperm.wire.rule_command import RuleCommand
+    from fwdperm.wire import Prompt, Reply, RuleCommand
 
 WORD_S: Final = 2.0
 """Seconds to wait for word of a reply: twice the time between two full listings."""
@@ -67,25 +76,25 @@ def open_prompts(state: Path) -> OpenPrompts:
     prompts: list[Prompt] = []
     unreadable: list[str] = []
     try:
-        with files.directory(str(state), (PROMPTS,)) as at:
+        with held_directory(str(state), (PROMPTS,)) as at:
             for name in sorted(os.listdir(at)):  # noqa: PTH208 - a descriptor
                 if not name.endswith(SUFFIX) or name.startswith("."):
                     continue
-                found = reading.read_regular(name, at=at, cap=PROMPT_BYTES, owner=os.geteuid())
+                found = read_regular(name, at=at, cap=PROMPT_BYTES, owner=os.geteuid())
                 match found:
-                    case reading.Whole(data=data):
+                    case WholeFile(data=data):
                         try:
                             prompts.append(parse_prompt(data))
                         except OperatorError as error:
                             unreadable.append(f"{name}: {error}")
-                    case reading.Bad(reason=reason):
+                    case BadFile(reason=reason):
                         unreadable.append(f"{name}: {reason.replace('the request', 'it')}")
-                    case reading.Absent():
+                    case AbsentFile():
                         pass  # answered a moment ago
     except FileNotFoundError:
         return OpenPrompts(prompts=())
     except OSError as error:
-        raise EnvironmentFailure(f"cannot read the open prompts in `{state}`: {reading.said(error)}") from None
+        raise EnvironmentFailure(f"cannot read the open prompts in `{state}`: {os_error_words(error)}") from None
     prompts.sort(key=lambda prompt: (prompt.created_at, prompt.key))
     return OpenPrompts(prompts=tuple(prompts), unreadable=tuple(unreadable))
 
@@ -117,7 +126,7 @@ def send_reply(  # noqa: PLR0913 - a clock and a wait that a test may own
         ChildError: When the inbox's name cannot be one.
     """
     name = f"{stem_of(key)}.{secrets.token_hex(TOKEN_BYTES)}{SUFFIX}"
-    payload = dump(reply.model_copy(update={"inbox": key[0], "id": key[1]}))
+    payload = encode_form(reply.model_copy(update={"inbox": key[0], "id": key[1]}))
     return _leave(state, name, payload, timeout_s=timeout_s, clock=clock, wait=wait)
 
 
@@ -131,7 +140,7 @@ def send_command(
 ) -> ReplyOutcome:
     """Leave a command about session rules and wait for word of it; otherwise as `send_reply`."""
     name = command_name(secrets.token_hex(TOKEN_BYTES))
-    return _leave(state, name, dump(command), timeout_s=timeout_s, clock=clock, wait=wait)
+    return _leave(state, name, encode_form(command), timeout_s=timeout_s, clock=clock, wait=wait)
 
 
 def _leave(  # noqa: PLR0913 - as above
@@ -145,14 +154,14 @@ def _leave(  # noqa: PLR0913 - as above
 ) -> ReplyOutcome:
     """Leave a file in the box, wait for word of it, and take it back when nobody does."""
     try:
-        with files.directory(str(state), (REPLIES,)) as at:
-            published = files.publish(name, payload, at=at)
+        with held_directory(str(state), (REPLIES,)) as at:
+            published = publish_file(name, payload, at=at)
     except FileNotFoundError:
         return NOT_TAKEN
     except OSError as error:
-        raise EnvironmentFailure(f"cannot leave the answer in `{state}`: {reading.said(error)}") from None
+        raise EnvironmentFailure(f"cannot leave the answer in `{state}`: {os_error_words(error)}") from None
     if not isinstance(published, Published):
-        raise EnvironmentFailure(f"cannot leave the answer in `{state}`: {files.explain(published)}")
+        raise EnvironmentFailure(f"cannot leave the answer in `{state}`: {publish_words(published)}")
     try:
         word = _word(state, name, timeout_s=timeout_s, clock=clock, wait=wait)
     except BaseException:
@@ -182,11 +191,11 @@ def _word(
 
 def _fetch(state: Path, name: str) -> ReplyOutcome | None:
     try:
-        with files.directory(str(state), (OUTCOMES,)) as at:
-            found = reading.read_regular(name, at=at, cap=REPLY_BYTES, owner=os.geteuid())
-            if not isinstance(found, reading.Whole):
+        with held_directory(str(state), (OUTCOMES,)) as at:
+            found = read_regular(name, at=at, cap=REPLY_BYTES, owner=os.geteuid())
+            if not isinstance(found, WholeFile):
                 return None
-            files.remove(name, at=at)
+            remove_file(name, at=at)
             return parse_outcome(found.data)
     except (OSError, OperatorError):
         return None
@@ -195,7 +204,7 @@ def _fetch(state: Path, name: str) -> ReplyOutcome | None:
 def _take_back(state: Path, name: str) -> bool:
     """Take an answer back; True only when this removed it, so that the daemon did not and never will."""
     try:
-        with files.directory(str(state), (REPLIES,)) as at:
+        with held_directory(str(state), (REPLIES,)) as at:
             os.unlink(name, dir_fd=at)
     except OSError:
         return False

@@ -1,7 +1,7 @@
 """What is typed, key by key: which line may answer, and which is void.
 
 Lives here: `Editor`: keys with their times in, lines and what to show out. Pure. Never here: a terminal, what a line
-means (`line.py`).
+means (`typed_line.py`).
 
 A line counts only when what it answers was on screen, open and unchanged, from its first key until a moment after its
 Enter; when nothing of it was pasted; and when it came alone. Everything else is void up to the next Enter, in whole,
@@ -112,7 +112,7 @@ class Editor:
     """
 
     def __init__(self) -> None:
-        self._standing = Standing()
+        self._context = Standing()
         self._is_open = True
         self._keys: list[str] = []
         self._unseen = 0
@@ -134,7 +134,7 @@ class Editor:
     @property
     def due(self) -> float | None:
         """When `tick` has something to do; None when nothing does."""
-        times = [self._standing.opens_at] if not self._is_open and self._standing.opens_at < math.inf else []
+        times = [self._context.opens_at] if not self._is_open and self._context.opens_at < math.inf else []
         return min([*times, self._alone_at] if self._held is not None else times, default=None)
 
     def keys(self, data: bytes, *, now: float) -> list[Event]:
@@ -158,11 +158,11 @@ class Editor:
             self._touch(now, out)  # half a key is one
         return out
 
-    def turn(self, standing: Standing, *, why: str, now: float) -> list[Event]:
+    def turn(self, context: Standing, *, why: str, now: float) -> list[Event]:
         """Take that something else is on screen from now on: what was typed so far is not for it.
 
         Args:
-            standing: What is on screen.
+            context: What is on screen.
             why: Half a sentence: why what was typed so far is void.
             now: The time.
         """
@@ -173,8 +173,8 @@ class Editor:
         if self._is_begun and self._void in {"", self._too_soon} - {why}:
             self._void = why
             out.append(Begun(text="".join(self._keys), why=why))
-        self._standing = standing
-        self._is_open = standing.opens_at <= now
+        self._context = context
+        self._is_open = context.opens_at <= now
         return out
 
     def tick(self, now: float) -> list[Event]:
@@ -187,7 +187,7 @@ class Editor:
         if self._held is not None and now >= self._alone_at:
             out.append(self._held)
             self._held = None
-        if not self._is_open and now >= self._standing.opens_at:
+        if not self._is_open and now >= self._context.opens_at:
             self._is_open = True
         return out
 
@@ -224,7 +224,7 @@ class Editor:
 
     @property
     def _too_soon(self) -> str:
-        return f"that was typed before {self._standing.name or 'the screen'} could be read"
+        return f"that was typed before {self._context.name or 'the screen'} could be read"
 
     def _taint(self, why: str) -> None:
         self._void = self._void or why
@@ -280,7 +280,7 @@ class Editor:
         if void:
             out.append(Void(text=text, why=void))
         else:
-            self._held = Line(text=text, about=self._standing.about)
+            self._held = Line(text=text, about=self._context.about)
 
     def _end_paste(self, now: float, out: list[Event]) -> None:
         """A pasted line end at the very end is one on screen, too; otherwise the line goes on up to the next Enter."""

@@ -18,7 +18,7 @@ import hashlib
 import re
 from typing import Final
 
-from fwdperm.wire.ids import decode_session, encode_session, is_request_id
+from fwdperm.wire import decode_session, encode_session, is_request_id
 
 PROMPTS: Final = "prompts"
 REPLIES: Final = "replies"

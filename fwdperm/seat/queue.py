@@ -15,22 +15,20 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from fwdperm.wire.prompt import Reply, ReplyKind
+from fwdperm.wire import Reply, ReplyKind, RequestKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from fwdperm.wire.prompt import Prompt, PromptUnit
+    from fwdperm.wire import Prompt, PromptUnit
 
-Key: TypeAlias = tuple[str, str]
-"""(inbox, request id)."""
 
 CLOSED_KEPT: Final = 10_000
 """Closed keys remembered here, newest last, so that a late answer hears who decided. The journal remembers for ever."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class WaitingQuestion:
     """One waiting question.
 
     Attributes:
@@ -41,7 +39,7 @@ class Question:
         deadline: When it expires, on the same clock: the smaller of the requester's deadline and ours.
     """
 
-    key: Key
+    key: RequestKey
     digest: str
     prompt: Prompt
     asked_at: float
@@ -79,7 +77,7 @@ class Admission(StrEnum):
 class Accepted:
     """This answer won."""
 
-    question: Question
+    question: WaitingQuestion
     reply: Reply
 
 
@@ -91,7 +89,7 @@ class AlreadyDecided:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class UnknownQuestion:
     """No such question, as far as the queue remembers."""
 
 
@@ -101,7 +99,7 @@ class Stale:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedReply:
     """The answer is not one this question takes; it goes on waiting.
 
     Attributes:
@@ -111,17 +109,17 @@ class Refused:
     words: str
 
 
-Outcome: TypeAlias = Accepted | AlreadyDecided | Unknown | Stale | Refused
+Answered: TypeAlias = Accepted | AlreadyDecided | UnknownQuestion | Stale | RefusedReply
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """Waiting questions that ask the same thing, oldest first. Shown once, each answered on its own."""
 
-    questions: tuple[Question, ...]
+    questions: tuple[WaitingQuestion, ...]
 
     @property
-    def oldest(self) -> Question:
+    def oldest(self) -> WaitingQuestion:
         """The one that is shown."""
         return self.questions[0]
 
@@ -135,11 +133,11 @@ class QueueView:
         closed: How recently closed questions ended; follows the queue, cannot change it.
     """
 
-    waiting: tuple[Question, ...]
-    closed: Mapping[Key, Closed]
+    waiting: tuple[WaitingQuestion, ...]
+    closed: Mapping[RequestKey, Closed]
 
     @property
-    def front(self) -> Question | None:
+    def front(self) -> WaitingQuestion | None:
         """The one question that is asked now."""
         return self.waiting[0] if self.waiting else None
 
@@ -152,17 +150,17 @@ class SeatQueue:
     """
 
     def __init__(self, *, closed_kept: int = CLOSED_KEPT) -> None:
-        self._waiting: dict[Key, Question] = {}
-        self._closed: dict[Key, Closed] = {}
+        self._waiting: dict[RequestKey, WaitingQuestion] = {}
+        self._closed: dict[RequestKey, Closed] = {}
         self._closed_kept = closed_kept
 
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def __contains__(self, key: Key) -> bool:
+    def __contains__(self, key: RequestKey) -> bool:
         return key in self._waiting
 
-    def add(self, question: Question) -> Admission:
+    def add(self, question: WaitingQuestion) -> Admission:
         """Put a question at the end, once for all.
 
         Returns:
@@ -177,15 +175,15 @@ class SeatQueue:
         self._waiting[question.key] = question
         return Admission.ADDED
 
-    def get(self, key: Key) -> Question | None:
+    def get(self, key: RequestKey) -> WaitingQuestion | None:
         """Give the waiting question of that key."""
         return self._waiting.get(key)
 
-    def front(self) -> Question | None:
+    def front(self) -> WaitingQuestion | None:
         """Give the one question that is asked now: the oldest that waits."""
         return next(iter(self._waiting.values()), None)
 
-    def waiting(self) -> tuple[Question, ...]:
+    def waiting(self) -> tuple[WaitingQuestion, ...]:
         """Give everything that waits, oldest first."""
         return tuple(self._waiting.values())
 
@@ -197,7 +195,7 @@ class SeatQueue:
         """Group what waits by what is asked: for display only; every question keeps its own answer."""
         return grouped(self._waiting.values())
 
-    def answer(self, key: Key, digest: str | None, reply: Reply, *, now: float, by: str) -> Outcome:
+    def answer(self, key: RequestKey, digest: str | None, reply: Reply, *, now: float, by: str) -> Answered:
         """Take an answer. The first one wins.
 
         Args:
@@ -215,22 +213,22 @@ class SeatQueue:
         question = self._waiting.get(key)
         if question is None:
             closed = self._closed.get(key)
-            return AlreadyDecided(closed=closed) if closed is not None else Unknown()
+            return AlreadyDecided(closed=closed) if closed is not None else UnknownQuestion()
         if now >= question.deadline:
             closed = Closed(how="expired")
             self._close(key, closed)
             return AlreadyDecided(closed=closed)
         if digest is not None and digest != question.digest:
             return Stale()
-        words = refusal(question.prompt, reply)
+        words = reply_refusal(question.prompt, reply)
         if words:
-            return Refused(words=words)
+            return RefusedReply(words=words)
         self._close(key, Closed(how=_how(reply), by=by))
         return Accepted(question=question, reply=reply)
 
     def answer_batch(
-        self, shown: Sequence[tuple[Key, str]], reply: Reply, *, now: float, by: str
-    ) -> tuple[tuple[Key, Outcome], ...]:
+        self, shown: Sequence[tuple[RequestKey, str]], reply: Reply, *, now: float, by: str
+    ) -> tuple[tuple[RequestKey, Answered], ...]:
         """Take one answer for several questions that were on screen together, with one note.
 
         Args:
@@ -243,11 +241,11 @@ class SeatQueue:
             A result for each, in the order given.
         """
         if reply.reply is ReplyKind.ALWAYS:
-            refused = Refused(words="several questions are answered once each; answer `always` for one at a time")
+            refused = RefusedReply(words="several questions are answered once each; answer `always` for one at a time")
             return tuple((key, refused) for key, _ in shown)
         return tuple((key, self.answer(key, digest, reply, now=now, by=by)) for key, digest in shown)
 
-    def close(self, key: Key, closed: Closed) -> Question | None:
+    def close(self, key: RequestKey, closed: Closed) -> WaitingQuestion | None:
         """Close a question that nobody at the seat answered: withdrawn, expired, covered by a new rule.
 
         Returns:
@@ -256,7 +254,7 @@ class SeatQueue:
         """
         return self._close(key, closed)
 
-    def expire(self, now: float) -> tuple[Question, ...]:
+    def expire(self, now: float) -> tuple[WaitingQuestion, ...]:
         """Close and give every question whose deadline has passed."""
         late = tuple(question for question in self._waiting.values() if now >= question.deadline)
         for question in late:
@@ -267,7 +265,7 @@ class SeatQueue:
         """Tell when `expire` has something to do next; None when nothing waits."""
         return min((question.deadline for question in self._waiting.values()), default=None)
 
-    def _close(self, key: Key, closed: Closed) -> Question | None:
+    def _close(self, key: RequestKey, closed: Closed) -> WaitingQuestion | None:
         question = self._waiting.pop(key, None)
         self._closed.setdefault(key, closed)
         while len(self._closed) > self._closed_kept:
@@ -275,15 +273,15 @@ class SeatQueue:
         return question
 
 
-def grouped(questions: Iterable[Question]) -> tuple[Group, ...]:
+def grouped(questions: Iterable[WaitingQuestion]) -> tuple[Group, ...]:
     """Group questions by what is asked, in the order in which each group's first one stands."""
-    groups: dict[object, list[Question]] = {}
+    groups: dict[object, list[WaitingQuestion]] = {}
     for question in questions:
         groups.setdefault(likeness(question.prompt), []).append(question)
     return tuple(Group(questions=tuple(members)) for members in groups.values())
 
 
-def refusal(prompt: Prompt, reply: Reply) -> str:
+def reply_refusal(prompt: Prompt, reply: Reply) -> str:
     """Say why a question does not take an answer, and what to do instead; empty when it does.
 
     Whether own patterns match the request, and whether a scope holds, is for whoever records the rule.

@@ -1,6 +1,7 @@
 """The picture of a question, as lines of plain text.
 
-Lives here: `render` and `pages`, for the line prompter and for `fwdperm show`. Pure. Never here: a terminal, a key.
+Lives here: `render_prompt` and `pages`, for the line prompter and for `fwdperm show`. Pure. Never here: a terminal, a
+key.
 
 Every untrusted text goes through `shown` and stands behind a margin of ours, wrapped by us: nothing a requester writes
 can begin a line. Words carry the meaning; colour only repeats it.
@@ -12,14 +13,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.places import NO_AGENT
+from fwdperm.sessions import NO_AGENT
 from fwdperm.settings import SHOWN_LINES
-from fwdperm.wire.shown import Clipped, fit, shown, suspicions
+from fwdperm.wire import Clipped, fit, shown, suspicions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from fwdperm.wire.prompt import Prompt, PromptJudge, PromptUnit
+    from fwdperm.wire import Prompt, PromptJudge, PromptUnit
 
 _ROOM: Final = 60
 """Columns that who asks for what should have beside the id in a list."""
@@ -53,7 +54,7 @@ class Picture:
     hidden: int
 
 
-def render(  # noqa: PLR0913 - each is one thing the reader has to know
+def render_prompt(  # noqa: PLR0913 - each is one thing the reader has to know
     prompt: Prompt,
     *,
     width: int,
@@ -80,7 +81,7 @@ def render(  # noqa: PLR0913 - each is one thing the reader has to know
     return "\n".join(picture.lines)
 
 
-def draw(  # noqa: PLR0913 - as for `render`
+def draw(  # noqa: PLR0913 - as for `render_prompt`
     prompt: Prompt,
     *,
     width: int,
@@ -89,7 +90,7 @@ def draw(  # noqa: PLR0913 - as for `render`
     time_left: float | None,
     full: bool = False,
 ) -> Picture:
-    """Draw a question and tell how much was left out. Arguments as for `render`."""
+    """Draw a question and tell how much was left out. Arguments as for `render_prompt`."""
     pen = _Pen(width=max(width, _NARROWEST) - 1, colour=colour, full=full)
     others = f", {waiting} more waiting" if waiting else ""
     pen.ours(f"== question {shown(prompt.id)}{others} ==", style=_BOLD)
@@ -120,7 +121,7 @@ def pages(prompt: Prompt, *, width: int, colour: bool, height: int) -> tuple[tup
     Args:
         prompt: The question.
         width: Columns of the terminal.
-        colour: As for `render`.
+        colour: As for `render_prompt`.
         height: Rows a page may take.
 
     Returns:
@@ -131,7 +132,7 @@ def pages(prompt: Prompt, *, width: int, colour: bool, height: int) -> tuple[tup
     return tuple(lines[at : at + step] for at in range(0, len(lines), step))
 
 
-def summary(prompt: Prompt, *, width: int) -> str:
+def prompt_summary(prompt: Prompt, *, width: int) -> str:
     """Draw a question in one line, for lists; in two where the id leaves no room. Too little to approve from."""
     requester = _name(prompt.chain[-1]) if prompt.chain else "unknown"
     value = shown(prompt.values[0]) if prompt.values else ""

@@ -1,7 +1,7 @@
 """The daemon: one loop that turns on every ring, and at least once a second.
 
-Lives here: what happens in which order on a wake-up and on a tick. Never here: building the parts (`wiring.py`), what
-becomes of a letter (`desk.py`).
+Lives here: what happens in which order on a wake-up and on a tick. Never here: building the parts (`parts.py`), what
+becomes of a letter (`lifecycle.py`).
 
 A turn runs inside the callback of the event that caused it, without a task or a thread: that is most of the latency.
 """
@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from fwdperm.inbox.doorbell import Mode, open_doorbell
+from fwdperm.inbox import WatchMode, open_doorbell
 from fwdperm.settings import SWEEP_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fwdperm.inbox.health import Doorbell
+    from fwdperm.inbox import Doorbell
     from fwdperm.serve.parts import Parts
 
 log = structlog.get_logger("fwdperm.serve")
@@ -97,8 +97,8 @@ class Daemon:
             self._everything = True
             self._tick()
             self._parts.heart.start()
-            self._parts.interfaces.attach(self._parts.desk, loop=self._loop, on_change=self.schedule)
-            self._parts.consultant.attach(self._parts.desk, loop=self._loop, on_change=self.schedule)
+            self._parts.interfaces.attach(self._parts.lifecycle, loop=self._loop, on_change=self.schedule)
+            self._parts.judge_tasks.attach(self._parts.lifecycle, loop=self._loop, on_change=self.schedule)
             self.schedule()
             await self._stopped.wait()
         finally:
@@ -107,36 +107,36 @@ class Daemon:
     def _turn(self) -> None:
         """One wake-up: list, read, decide, record, publish. A failure of one part never stops the next turn."""
         self._is_scheduled = False
-        if not self._parts.tenure.lease.is_held():
+        if not self._parts.ownership.lease.is_held():
             return  # nothing is decided or published; the next tick rings for everything
         dirty, self._dirty = self._dirty, set()
         everything, self._everything = self._everything, False
         parts = self._parts
-        put_off = parts.desk.put_off()
+        put_off = parts.lifecycle.put_off()
         try:
             if SESSIONS in dirty or everything:
                 parts.rulebook.reload_sessions()
-            if parts.desk.is_swamped():
+            if parts.lifecycle.is_swamped():
                 put_off, self._everything = put_off | (dirty - {REPLIES, SESSIONS}), everything
-                parts.desk.receive(())
+                parts.lifecycle.receive(())
             else:
                 wanted = self._wanted(dirty, everything=everything, but=put_off)
-                parts.desk.receive(parts.transport.pending(wanted))
+                parts.lifecycle.receive(parts.transport.pending(wanted))
             if REPLIES in dirty or everything:
-                parts.interfaces.collect(parts.desk, now=self._loop.time())
-            parts.desk.watch_over()
-            parts.desk.flush()
-            parts.consultant.give_up_all_but(parts.desk.waiting)
+                parts.interfaces.collect(parts.lifecycle, now=self._loop.time())
+            parts.lifecycle.watch_over()
+            parts.lifecycle.flush()
+            parts.judge_tasks.give_up_all_but(parts.lifecycle.waiting)
             parts.interfaces.refresh()
             parts.trouble = ""
         except Exception:  # the seam: one turn; nothing was approved that was not recorded
             log.exception("turn.failed")
             parts.trouble = "a turn of the loop failed; the log has more"
-        behind = parts.transport.behind() | parts.desk.put_off() | put_off
+        behind = parts.transport.behind() | parts.lifecycle.put_off() | put_off
         if behind:
             self._dirty |= behind
             self.schedule()
-        if self._once and not parts.desk.waiting and not behind:
+        if self._once and not parts.lifecycle.waiting and not behind:
             self.stop("nothing waits")
 
     def _wanted(self, dirty: set[str], *, everything: bool, but: frozenset[str]) -> set[str] | None:
@@ -150,7 +150,7 @@ class Daemon:
         self._timer = self._loop.call_later(SWEEP_S, self._tick)
         self._ticks += 1
         parts = self._parts
-        if not parts.tenure.lease.renew():
+        if not parts.ownership.lease.renew():
             log.error("lease.lost", reason="another daemon serves this root")
             parts.is_superseded = True
             self.stop("another daemon serves this root")
@@ -158,13 +158,13 @@ class Daemon:
         try:
             self._check_doorbell()
             if parts.rulebook.reload():
-                parts.desk.reconsider()
-                parts.consultant.reload()
-            if parts.tenure.lease.is_held():
-                parts.desk.retry()
+                parts.lifecycle.reconsider()
+                parts.judge_tasks.reload()
+            if parts.ownership.lease.is_held():
+                parts.lifecycle.retry()
                 if self._ticks % _UNREAD_EVERY == 1:
-                    parts.desk.sweep_unread()
-                parts.tenure.last_word.sweep()
+                    parts.lifecycle.sweep_unread()
+                parts.ownership.last_word.sweep()
             parts.serve_sessions()
             parts.heart.tick()
             parts.tell_rules()
@@ -206,10 +206,10 @@ async def serve(parts: Parts, *, once: bool = False) -> bool:
     loop = asyncio.get_running_loop()
     daemon = Daemon(parts, loop=loop, once=once)
     try:
-        mode = Mode.POLLING if parts.options.polls or parts.options.shared else None
+        mode = WatchMode.POLLING if parts.options.polls or parts.options.shared else None
         await daemon.run(lambda ring: open_doorbell(parts.transport, loop, ring, mode=mode))
     finally:
-        await parts.consultant.aclose()
+        await parts.judge_tasks.aclose()
     return not parts.is_superseded
 
 

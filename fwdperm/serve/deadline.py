@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fwdperm.wire.request import Request
+    from fwdperm.wire import Request
 
 
 def remaining_s(request: Request, *, arrived_ms: int, now_ms: int, wait_s: float) -> float:

@@ -1,7 +1,7 @@
 """What the daemon holds of the configuration, told to the commands that speak of it; and where the file says otherwise.
 
 Lives here: the settings by the names a file gives them, the copy of the text in force beside the status file, and the
-comparison of both with the file on disk. Never here: reading the configuration for the daemon (`rulebook.py`).
+comparison of both with the file on disk. Never here: reading the configuration for the daemon (`policy/rulebook.py`).
 
 The copy is a courtesy like the status file: losing it loses nothing, and a command that misses it says so.
 """
@@ -18,16 +18,11 @@ import structlog
 import tomli_w
 
 from fwdperm.errors import EnvironmentFailure
-from fwdperm.inbox import files
-from fwdperm.inbox.reading import said
-from fwdperm.judge.setup import JudgeSetup
+from fwdperm.inbox import held_directory, os_error_words, remove_file, replace_file
+from fwdperm.judge import JudgeSetup
+from fwdperm.policy import Config, read_settings
 from fwdperm.redaction import redacted_text
-from fwdperm.rules.disk import read_file
-from fwdperm.rules.layer import Layer
-from fwdperm.rules.mode import Mode
-from fwdperm.rules.rule import LayerKind
-from fwdperm.rules.toml_file import RULESET_BYTES, ConfigFile, read_config
-from fwdperm.serve.config import Config, read_settings
+from fwdperm.rules import RULESET_BYTES, ConfigFile, Layer, LayerKind, Mode, read_config, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -125,19 +120,19 @@ class HeldText:
             return
         self.digest = digest_of(text)
         try:
-            with files.directory(self._state) as at:
-                files.replace(COPY, text, at=at)
+            with held_directory(self._state) as at:
+                replace_file(COPY, text, at=at)
             self._written = text
         except OSError as error:
-            log.warning("copy.failed", reason=said(error))
+            log.warning("copy.failed", reason=os_error_words(error))
 
     def remove(self) -> None:
         """Take it away: nobody serves any more. Never raises."""
         try:
-            with files.directory(self._state) as at:
-                files.remove(COPY, at=at)
+            with held_directory(self._state) as at:
+                remove_file(COPY, at=at)
         except OSError as error:
-            log.warning("copy.failed", reason=said(error))
+            log.warning("copy.failed", reason=os_error_words(error))
 
 
 def read_copy(state: Path, *, digest: str) -> bytes | None:

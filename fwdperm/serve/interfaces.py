@@ -13,18 +13,16 @@ from typing import TYPE_CHECKING
 import structlog
 
 from fwdperm.errors import EnvironmentFailure
-from fwdperm.seat.files import Answer, Command, ReplyBox
-from fwdperm.seat.plain import PlainPrompter
-from fwdperm.seat.terminal import Terminal, may_colour, may_mark_pastes
+from fwdperm.seat import PlainPrompter, ReceivedCommand, ReceivedReply, ReplyBox, Terminal, may_colour, may_mark_pastes
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
     from pathlib import Path
 
-    from fwdperm.seat.queue import Key, Outcome, SeatQueue
-    from fwdperm.serve.desk import Desk
-    from fwdperm.wire.prompt import Reply
+    from fwdperm.seat import Answered, SeatQueue
+    from fwdperm.serve.lifecycle import RequestLifecycle
+    from fwdperm.wire import Reply, RequestKey
 
 log = structlog.get_logger("fwdperm.serve")
 
@@ -50,7 +48,9 @@ class Interfaces:
         """Say whether an interface is attached: a terminal somebody can answer on."""
         return self._prompter is not None and self._prompter.is_attached
 
-    def attach(self, desk: Desk, *, loop: asyncio.AbstractEventLoop, on_change: Callable[[], None]) -> None:
+    def attach(
+        self, lifecycle: RequestLifecycle, *, loop: asyncio.AbstractEventLoop, on_change: Callable[[], None]
+    ) -> None:
         """Start asking on the terminal, if there is one and it is wanted. Standard input is read in no other case."""
         if not self._asks_here or not sys.stdin.isatty():
             return
@@ -65,8 +65,10 @@ class Interfaces:
             log.warning("terminal.unusable", reason=str(error))
             return
 
-        def answer(key: Key, digest: str, reply: Reply) -> Outcome:
-            answered = desk.reply(key, digest, reply, via=f"terminal {terminal.name}", user=os.environ.get("USER", ""))
+        def answer(key: RequestKey, digest: str, reply: Reply) -> Answered:
+            answered = lifecycle.reply(
+                key, digest, reply, via=f"terminal {terminal.name}", user=os.environ.get("USER", "")
+            )
             on_change()
             return answered
 
@@ -75,24 +77,26 @@ class Interfaces:
             loop=loop,
             view=self._queue.view,
             on_answer=answer,
-            on_look=desk.look,
+            on_look=lifecycle.look,
             colour=self._has_colour and may_colour(os.environ),
             on_detached=on_change,
         )
         self._prompter.attach()
 
-    def collect(self, desk: Desk, *, now: float) -> None:
+    def collect(self, lifecycle: RequestLifecycle, *, now: float) -> None:
         """Take the replies that lie in the box, and tell each sender what became of it."""
         for received in self.box.collect(now=now):
-            if isinstance(received, Answer):
+            if isinstance(received, ReceivedReply):
                 reply = received.reply
                 if reply.look:
-                    self.box.publish_word(received.name, desk.look(received.key, reply.digest, reply), now=now)
+                    self.box.publish_word(received.name, lifecycle.look(received.key, reply.digest, reply), now=now)
                     continue
-                outcome = desk.reply(received.key, reply.digest, reply, via=reply.via or "file", user=reply.user or "")
+                outcome = lifecycle.reply(
+                    received.key, reply.digest, reply, via=reply.via or "file", user=reply.user or ""
+                )
                 self.box.publish_outcome(received.name, outcome, now=now)
-            elif isinstance(received, Command):
-                self.box.publish_word(received.name, desk.command(received.command), now=now)
+            elif isinstance(received, ReceivedCommand):
+                self.box.publish_word(received.name, lifecycle.command(received.command), now=now)
             else:
                 log.warning("reply.unusable", file=received.name, reason=received.words)
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from fwdperm.journal.state import State, key_hash
-from fwdperm.seat.queue import Closed
+from fwdperm.journal import JournalState, key_hash
+from fwdperm.seat import Closed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Key = tuple[str, str]
+    from fwdperm.wire import RequestKey
+
 
 KEPT: Final = 10_000
 """Deciders remembered in words for late answers; the journal remembers all."""
@@ -44,18 +45,18 @@ class Ledger:
         state: What the journal adds up to; it moves along with every commit.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: JournalState) -> None:
         self._state = state
         self._spent: set[bytes] = set()
-        self._undelivered: dict[Key, Undelivered] = {}
-        self._delivered: dict[Key, None] = {}
-        self._who: dict[Key, Closed] = {}
+        self._undelivered: dict[RequestKey, Undelivered] = {}
+        self._delivered: dict[RequestKey, None] = {}
+        self._who: dict[RequestKey, Closed] = {}
 
-    def is_decided(self, key: Key) -> bool:
+    def is_decided(self, key: RequestKey) -> bool:
         """Say whether the key was ever decided, whether or not the disk took the record."""
         return self._state.is_decided(*key) or key_hash(*key) in self._spent
 
-    def undelivered(self, key: Key) -> Undelivered | None:
+    def undelivered(self, key: RequestKey) -> Undelivered | None:
         """Give the recorded answer of a key whose requester may not have it."""
         if key in self._delivered:
             return None
@@ -65,14 +66,14 @@ class Ledger:
         before = self._state.undelivered.get(key)
         return Undelivered(before.digest, before.response) if before is not None else None
 
-    def who(self, key: Key) -> Closed | None:
+    def who(self, key: RequestKey) -> Closed | None:
         """Say who decided, for a person who comes too late."""
         known = self._who.get(key)
         if known is None and self.is_decided(key):
             return Closed(how="decided by an earlier run; `fwdperm why ID` has the record")
         return known
 
-    def decide(self, key: Key, digest: str, response: Mapping[str, Any], *, by: Closed) -> None:
+    def decide(self, key: RequestKey, digest: str, response: Mapping[str, Any], *, by: Closed) -> None:
         """Take a decision."""
         self._spent.add(key_hash(*key))
         self._undelivered[key] = Undelivered(digest, response)
@@ -80,7 +81,7 @@ class Ledger:
         while len(self._who) > KEPT:
             del self._who[next(iter(self._who))]
 
-    def deliver(self, key: Key) -> None:
+    def deliver(self, key: RequestKey) -> None:
         """Take that the answer can be seen and the request is gone."""
         self._undelivered.pop(key, None)
         self._delivered[key] = None

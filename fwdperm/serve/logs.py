@@ -36,7 +36,7 @@ def _without_secrets(value: Any) -> Any:
     return value
 
 
-def configure(verbosity: int) -> None:
+def configure_logs(verbosity: int) -> None:
     """Set the log up.
 
     Args:

@@ -14,26 +14,22 @@ from typing import TYPE_CHECKING, Final, assert_never
 import structlog
 
 from fwdperm.errors import EnvironmentFailure
-from fwdperm.inbox.protocol import AlreadyThere, Failed, Published
-from fwdperm.journal import record
-from fwdperm.journal.log import JournalFailed
-from fwdperm.seat.queue import Closed
+from fwdperm.inbox import AlreadyThere, Failed, Published
+from fwdperm.journal import DeliveredRecord, JournalFailed, OverruledRecord, decided_record
+from fwdperm.seat import Closed
 from fwdperm.settings import UNCONSUMED_S, UNRECORDED, UNSENT
-from fwdperm.wire.decision import Code, Decision, Outcome, Stage
-from fwdperm.wire.response import encode, response_to
+from fwdperm.wire import Decision, Outcome, RequestKey, Stage, UndecidedCode, encode_response, response_to
 
 if TYPE_CHECKING:
-    from fwdperm.inbox.decision_record import LastWord
-    from fwdperm.inbox.protocol import Letter, Transport
-    from fwdperm.inbox.protocol import Outcome as Publication
-    from fwdperm.journal.log import Journal
-    from fwdperm.serve.clock import Clock
+    from fwdperm.clock import Clock
+    from fwdperm.inbox import LastWord, Letter, Transport
+    from fwdperm.inbox import PublishOutcome as Publication
+    from fwdperm.journal import Journal
     from fwdperm.serve.ledger import Ledger, Undelivered
-    from fwdperm.wire.request import Request
+    from fwdperm.wire import Request
 
 log = structlog.get_logger("fwdperm.serve")
 
-Key = tuple[str, str]
 OUTAGE: Final = "the decision could not be recorded, so it does not count; the permission service's disk needs care"
 
 
@@ -114,8 +110,8 @@ class Outbox:
         self._waiting: list[Outgoing] = []
         self._unrecorded: list[Outgoing] = []
         self._unpublished: list[Outgoing] = []
-        self._unread: dict[Key, float] = {}
-        self._unrepeated: dict[Key, tuple[Letter, Undelivered]] = {}
+        self._unread: dict[RequestKey, float] = {}
+        self._unrepeated: dict[RequestKey, tuple[Letter, Undelivered]] = {}
 
     def put(self, arrival: Arrival, decision: Decision, *, to_child: bool = True) -> None:
         """Take a decision; it is recorded and published by the next `send`.
@@ -128,7 +124,7 @@ class Outbox:
         request = arrival.request
         answer = response_to(request, decision, at_ms=self._clock.wall_ms())
         one = Outgoing(arrival, decision, answer, to_child)
-        if decision.code is not Code.REPLAYED:
+        if decision.code is not UndecidedCode.REPLAYED:
             self._record(one)
             self._ledger.decide(request.key, request.digest, answer, by=_by(decision))
         self.counts.add(decision)
@@ -136,7 +132,7 @@ class Outbox:
 
     def repeat(self, letter: Letter, recorded: Undelivered) -> None:
         """Publish a recorded answer again: a crash left its request lying."""
-        outcome = self._respond((letter.inbox, letter.stem), encode(dict(recorded.response)))
+        outcome = self._respond((letter.inbox, letter.stem), encode_response(dict(recorded.response)))
         if isinstance(outcome, Failed):
             log.error("response.failed", inbox=letter.inbox, request=letter.stem, reason=outcome.reason)
             self._unrepeated[letter.inbox, letter.stem] = (letter, recorded)
@@ -158,7 +154,7 @@ class Outbox:
             self._journal.discard()
             is_durable = False
             out = [self._without_record(one) for one in out]
-            self._unrecorded += [one for one in out if one.decision.code is not Code.REPLAYED]
+            self._unrecorded += [one for one in out if one.decision.code is not UndecidedCode.REPLAYED]
             del self._unrecorded[UNRECORDED:]
         for one in out:
             self._publish(one)
@@ -196,7 +192,7 @@ class Outbox:
     # -- one decision ------------------------------------------------------------------------------------------
 
     def _record(self, one: Outgoing) -> None:
-        made = record.decided(
+        made = decided_record(
             one.arrival.request,
             one.decision,
             response=one.answer,
@@ -211,7 +207,7 @@ class Outbox:
         if one.decision.outcome is Outcome.DENIED:
             return one
         request = one.arrival.request
-        decision = Decision(outcome=Outcome.DENIED, stage=Stage.NOBODY, reason=OUTAGE, code=Code.UNAVAILABLE)
+        decision = Decision(outcome=Outcome.DENIED, stage=Stage.NOBODY, reason=OUTAGE, code=UndecidedCode.UNAVAILABLE)
         answer = response_to(request, decision, at_ms=self._clock.wall_ms())
         self._ledger.decide(request.key, request.digest, answer, by=_by(decision))
         return replace(one, decision=decision, answer=answer)
@@ -221,8 +217,10 @@ class Outbox:
         if not one.to_child:
             self._delivered(one.arrival.letter)
             return
-        is_replay = one.decision.code is Code.REPLAYED  # the answer on record under its id is not for these bytes
-        payload = encode(one.answer)
+        is_replay = (
+            one.decision.code is UndecidedCode.REPLAYED
+        )  # the answer on record under its id is not for these bytes
+        payload = encode_response(one.answer)
         outcome = self._transport.respond(*key, payload) if is_replay else self._respond(key, payload)
         match outcome:
             case Published() | AlreadyThere():
@@ -241,7 +239,7 @@ class Outbox:
         log.error("response.given_up", inbox=one.arrival.request.inbox, request=one.arrival.request.id)
         self._delivered(one.arrival.letter)
 
-    def _respond(self, key: Key, payload: bytes) -> Publication:
+    def _respond(self, key: RequestKey, payload: bytes) -> Publication:
         """Publish an answer, or the one that another daemon decided before; the journal says so then."""
         try:
             counts = self._last_word.decide(*key, payload)
@@ -251,14 +249,14 @@ class Outbox:
             is_approved = json.loads(counts).get("approved") is True
             log.error("decision.overruled", inbox=key[0], request=key[1], approved=is_approved)
             outcome = Outcome.APPROVED if is_approved else Outcome.DENIED
-            self._journal.append(record.Overruled(inbox=key[0], id=key[1], outcome=outcome, answer=counts.decode()))
+            self._journal.append(OverruledRecord(inbox=key[0], id=key[1], outcome=outcome, answer=counts.decode()))
         return self._transport.respond(*key, counts)
 
     def _delivered(self, letter: Letter) -> None:
         key = (letter.inbox, letter.stem)
         self._transport.remove_request(letter)
         self._ledger.deliver(key)
-        self._journal.append(record.Delivered(inbox=key[0], id=key[1]))
+        self._journal.append(DeliveredRecord(inbox=key[0], id=key[1]))
 
 
 def _by(decision: Decision) -> Closed:

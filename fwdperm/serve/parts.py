@@ -1,6 +1,6 @@
 """What the daemon turns: the parts, built in order and closed in reverse.
 
-Lives here: `Parts` and `build`. The one wiring place. Never here: what happens on a wake-up (`daemon.py`).
+Lives here: `Parts` and `build_parts`. The one wiring place. Never here: what happens on a wake-up (`daemon.py`).
 """
 
 from __future__ import annotations
@@ -13,42 +13,33 @@ from typing import TYPE_CHECKING
 import structlog
 
 import fwdperm
+from fwdperm.clock import SystemClock
 from fwdperm.errors import ChildError, EnvironmentFailure, OperatorError
-from fwdperm.inbox.heartbeat import Heart, visible_pid
-from fwdperm.inbox.tree import InboxTree
-from fwdperm.journal import record
-from fwdperm.journal.log import Journal, JournalFailed
-from fwdperm.places import ROOT_SESSION
+from fwdperm.inbox import Heart, InboxTree, visible_pid
+from fwdperm.journal import Journal, JournalFailed, StartedRecord, StoppedRecord
+from fwdperm.policy import SnapshotFile, TaughtRules, Teaching, open_rulebook
 from fwdperm.redaction import redacted_text
-from fwdperm.seat.files import PromptShelf
-from fwdperm.seat.queue import SeatQueue
-from fwdperm.seat.unattended import Unattended
-from fwdperm.serve.clock import SystemClock
-from fwdperm.serve.consult import Consultant
-from fwdperm.serve.desk import Desk, Limits
+from fwdperm.seat import PromptFiles, SeatQueue, Unattended
 from fwdperm.serve.in_force import HeldText, as_written
 from fwdperm.serve.interfaces import Interfaces
+from fwdperm.serve.judge_tasks import JudgeTasks
 from fwdperm.serve.ledger import Ledger
-from fwdperm.serve.memory import Memory
-from fwdperm.serve.opening import open_rulebook
-from fwdperm.serve.recall import SnapshotFile
-from fwdperm.serve.sessions import Sessions
+from fwdperm.serve.lifecycle import Limits, RequestLifecycle
+from fwdperm.serve.ownership import Ownership, lies_shared, take_ownership
 from fwdperm.serve.status import ELSEWHERE, SessionStatus, Status, StatusFile
-from fwdperm.serve.teaching import Teaching
-from fwdperm.serve.tenure import Tenure, lies_shared, take_tenure
+from fwdperm.sessions import ROOT_SESSION, SessionTree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from fwdperm.serve.config import Config
-    from fwdperm.serve.rulebook import Rulebook
+    from fwdperm.policy import Config, Rulebook
 
 log = structlog.get_logger("fwdperm.serve")
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class DaemonOptions:
     """How a daemon is started.
 
     Attributes:
@@ -82,19 +73,19 @@ class Options:
 class Parts:
     """The parts of one daemon."""
 
-    options: Options
-    tenure: Tenure
+    options: DaemonOptions
+    ownership: Ownership
     journal: Journal
     transport: InboxTree
-    sessions: Sessions
+    sessions: SessionTree
     rulebook: Rulebook
     queue: SeatQueue
-    shelf: PromptShelf
+    prompt_files: PromptFiles
     interfaces: Interfaces
-    consultant: Consultant
+    judge_tasks: JudgeTasks
     teaching: Teaching
     snapshot: SnapshotFile
-    desk: Desk
+    lifecycle: RequestLifecycle
     heart: Heart
     status: StatusFile
     held: HeldText
@@ -115,7 +106,7 @@ class Parts:
             return self.journal.problem or "the journal cannot be written"
         if not self.doorbell_is_alive:
             return "no news arrives from the file system"
-        if not self.tenure.lease.is_held():
+        if not self.ownership.lease.is_held():
             return "this daemon's right to serve the root was taken away, or cannot be renewed"
         return self.trouble or "serving"
 
@@ -137,14 +128,14 @@ class Parts:
 
     def tell_rules(self) -> None:
         """Write the readable snapshot of the session rules, when they changed."""
-        memory = self.teaching.memory
-        self.snapshot.write(memory.rules, now_ms=memory.now_ms())
+        taught_rules = self.teaching.taught_rules
+        self.snapshot.write(taught_rules.rules, now_ms=taught_rules.now_ms())
 
     def tell_status(self) -> None:
         """Write the status file, and before it the text that it speaks of."""
         files = self.rulebook.files
         self.held.write(files.text_in_force)
-        counts = self.desk.counts
+        counts = self.lifecycle.counts
         made = Status(
             root=str(self.options.root),
             pid=os.getpid(),
@@ -152,13 +143,13 @@ class Parts:
             updated_at=self.clock.wall_ms(),
             health=self.health,
             doorbell=self.doorbell_mode,
-            waiting=len(self.desk.waiting),
+            waiting=len(self.lifecycle.waiting),
             approved=counts.approved,
             denied=counts.denied,
             by_stage=dict(counts.by_stage),
             set_aside=counts.set_aside,
             sessions=self._session_status(),
-            judge=self.consultant.status(),
+            judge=self.judge_tasks.status(),
             problems=self._problems(),
             config=os.path.abspath(self.options.config),  # noqa: PTH100 - links stay as the operator wrote them
             config_digest=self.held.digest,
@@ -173,7 +164,7 @@ class Parts:
 
     def _session_status(self) -> tuple[SessionStatus, ...]:
         waiting: dict[str, int] = {}
-        for held in self.desk.waiting.values():
+        for held in self.lifecycle.waiting.values():
             session = held.arrival.request.session
             waiting[session] = waiting.get(session, 0) + 1
         drawn_of = (self.sessions.changes, self._served, self._elsewhere, waiting)
@@ -207,27 +198,27 @@ class Parts:
     def close(self) -> None:
         """Stop in order: heartbeats first, the journal and the lock last. What a successor owns is left alone."""
         self.heart.close(withdraws=not self.is_superseded)
-        self.consultant.detach()
+        self.judge_tasks.detach()
         self.interfaces.detach()
         if self.is_superseded:
             self.journal.abandon()
         else:
             self.status.remove()
             self.held.remove()
-            self.shelf.clear()
+            self.prompt_files.clear()
             self._close_journal()
         self.transport.close()
-        self.tenure.lease.close()
+        self.ownership.lease.close()
 
     def _close_journal(self) -> None:
         try:
-            self.journal.append(record.Stopped(reason="stopped"))
+            self.journal.append(StoppedRecord(reason="stopped"))
             self.journal.close()
         except JournalFailed as failure:
             log.error("journal.failed", reason=str(failure))  # noqa: TRY400 - the reason is all there is to know
 
 
-def build(options: Options) -> Parts:
+def build_parts(options: DaemonOptions) -> Parts:
     """Build a daemon's parts.
 
     Raises:
@@ -236,7 +227,7 @@ def build(options: Options) -> Parts:
         EnvironmentFailure: A directory or the journal cannot be made.
     """
     clock = SystemClock()
-    sessions = Sessions()
+    sessions = SessionTree()
     rulebook = open_rulebook(
         root=options.root, state=options.state, config=options.config, workspace=options.workspace, sessions=sessions
     )
@@ -246,35 +237,37 @@ def build(options: Options) -> Parts:
     _make_private(options.root, several_uids=options.several_uids)
     _make_private(options.state, is_state=True)
     is_shared = options.shared or lies_shared(options.state)
-    tenure = take_tenure(options.state, is_shared=is_shared, standby=options.standby)
+    ownership = take_ownership(options.state, is_shared=is_shared, standby=options.standby)
     with contextlib.ExitStack() as undo:
-        undo.callback(tenure.lease.close)
-        memory = Memory(sessions, clock=clock)
+        undo.callback(ownership.lease.close)
+        taught_rules = TaughtRules(sessions, clock=clock)
         journal = Journal.open(
             options.state / "journal",
             clock=clock.wall_ms,
-            folds=memory.folds,
+            folds=taught_rules.folds,
             redact=redacted_text,
-            may_write=tenure.may_write,
+            may_write=ownership.may_write,
         )
         undo.callback(journal.close)
-        rulebook.memory = memory
+        rulebook.taught_rules = taught_rules
         for edge in journal.state.sessions.values():
             sessions.claim(edge.session, edge.parent, agent=edge.agent)
-        parts = _assemble(options, clock, sessions, rulebook, memory=memory, journal=journal, tenure=tenure)
+        parts = _assemble(
+            options, clock, sessions, rulebook, taught_rules=taught_rules, journal=journal, ownership=ownership
+        )
         undo.pop_all()
     return parts
 
 
-def _assemble(  # noqa: PLR0913 - what `build` opened
-    options: Options,
+def _assemble(  # noqa: PLR0913 - what `build_parts` opened
+    options: DaemonOptions,
     clock: SystemClock,
-    sessions: Sessions,
+    sessions: SessionTree,
     rulebook: Rulebook,
     *,
-    memory: Memory,
+    taught_rules: TaughtRules,
     journal: Journal,
-    tenure: Tenure,
+    ownership: Ownership,
 ) -> Parts:
     is_shared = options.shared or lies_shared(options.root)
     transport = InboxTree(
@@ -283,42 +276,42 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
     for session in options.sessions:
         transport.ensure(session)
     queue = SeatQueue()
-    shelf = PromptShelf(options.state)
-    shelf.clear()
+    prompt_files = PromptFiles(options.state)
+    prompt_files.clear()
     interfaces = Interfaces(options.state, queue=queue, asks_here=options.asks_here, has_colour=options.has_colour)
     interfaces.box.prepare()
-    consultant = Consultant(rulebook, sessions)
-    teaching = Teaching(memory, rulebook.projects, sessions=sessions, journal=journal)
-    desk = Desk(
+    judge_tasks = JudgeTasks(rulebook, sessions)
+    teaching = Teaching(taught_rules, rulebook.projects, sessions=sessions, journal=journal)
+    lifecycle = RequestLifecycle(
         transport=transport,
         journal=journal,
         ledger=Ledger(journal.state),
-        last_word=tenure.last_word,
+        last_word=ownership.last_word,
         rules=rulebook,
         sessions=sessions,
         teaching=teaching,
         queue=queue,
-        shelf=shelf,
+        prompt_files=prompt_files,
         clock=clock,
         limits=lambda: _limits(rulebook.config),
-        consult=consultant.consult,
+        consult=judge_tasks.consult,
         is_attended=interfaces.is_attended,
     )
     heart = Heart(transport, is_healthy=lambda: parts.health == "serving", pid=visible_pid(shared=is_shared))
     parts = Parts(
         options=options,
-        tenure=tenure,
+        ownership=ownership,
         journal=journal,
         transport=transport,
         sessions=sessions,
         rulebook=rulebook,
         queue=queue,
-        shelf=shelf,
+        prompt_files=prompt_files,
         interfaces=interfaces,
-        consultant=consultant,
+        judge_tasks=judge_tasks,
         teaching=teaching,
         snapshot=SnapshotFile(options.state),
-        desk=desk,
+        lifecycle=lifecycle,
         heart=heart,
         status=StatusFile(options.state),
         held=HeldText(options.state),
@@ -326,13 +319,11 @@ def _assemble(  # noqa: PLR0913 - what `build` opened
         started_at=clock.wall_ms(),
     )
     version = rulebook.files.config.layer.name
-    journal.append(
-        record.Started(version=fwdperm.__version__, root=str(options.root), ruleset=version, pid=os.getpid())
-    )
+    journal.append(StartedRecord(version=fwdperm.__version__, root=str(options.root), ruleset=version, pid=os.getpid()))
     journal.commit()
     parts.tell_rules()
-    if memory.rules.rules:
-        log.info("rules.in_force", count=len(memory.rules.rules), hint="`fwdperm rules list` shows them")
+    if taught_rules.rules.rules:
+        log.info("rules.in_force", count=len(taught_rules.rules.rules), hint="`fwdperm rules list` shows them")
     return parts
 
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 
 from fwdperm.errors import EnvironmentFailure
-from fwdperm.inbox import files
-from fwdperm.inbox.reading import said
+from fwdperm.inbox import held_directory, os_error_words, remove_file, replace_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,19 +120,19 @@ class StatusFile:
         if last is not None and is_recent and replace(last, updated_at=status.updated_at) == status:
             return
         try:
-            with files.directory(self._state) as at:
-                files.replace(NAME, json.dumps(status.as_json()).encode(), at=at)
+            with held_directory(self._state) as at:
+                replace_file(NAME, json.dumps(status.as_json()).encode(), at=at)
             self._last = status
         except OSError as error:
-            log.warning("status.failed", reason=said(error))
+            log.warning("status.failed", reason=os_error_words(error))
 
     def remove(self) -> None:
         """Take it away: nobody serves any more. Never raises."""
         try:
-            with files.directory(self._state) as at:
-                files.remove(NAME, at=at)
+            with held_directory(self._state) as at:
+                remove_file(NAME, at=at)
         except OSError as error:
-            log.warning("status.failed", reason=said(error))
+            log.warning("status.failed", reason=os_error_words(error))
 
 
 def read_status(state: Path) -> Status | None:

@@ -1,21 +1,63 @@
 """What a command line would run.
 
-Lives here: the values (`command.py`), the walk over the syntax tree (`walk.py`), quote removal (`words.py`), the table
-of wrappers (`wrappers.py`) and how their words are read (`carried.py`). Pure: text in, values out.
-Never here: a rule, a class of danger, a unit.
-
-`parse_line` loads the grammar on its first call; the values can be had without it.
+Lives here: `parse_line`, the values it gives (`command.py`), the walk over the syntax tree (`walk.py`), quote removal
+(`words.py`), the table of wrappers (`wrappers.py`) and how their words are read (`unwrap.py`). Pure: text in, values
+out. Never here: a rule, a class of danger, a unit.
 """
 
 from __future__ import annotations
 
-from fwdperm.shell.command import Command, Line, Redirect, Stands, Word
+TYPE_CHECKING = False  # type checkers read it as true, and so see where each name comes from
+if TYPE_CHECKING:
+    from fwdperm.shell.command import Command, CommandLine, Redirect, Stands, Word
+    from fwdperm.shell.literal import (
+        assignments,
+        decodes,
+        expand,
+        feeder,
+        literal_input,
+        literal_output,
+        literal_values,
+        put_in,
+        unbase64,
+    )
+    from fwdperm.shell.parsing import parse_line
+else:
+    from fwdperm._doors import open_door
 
-__all__ = ["Command", "Line", "Redirect", "Stands", "Word", "parse_line"]
+    __getattr__, __dir__ = open_door(
+        __name__,
+        {
+            "command": ("Command", "CommandLine", "Redirect", "Stands", "Word"),
+            "literal": (
+                "assignments",
+                "decodes",
+                "expand",
+                "feeder",
+                "literal_input",
+                "literal_output",
+                "literal_values",
+                "put_in",
+                "unbase64",
+            ),
+            "parsing": ("parse_line",),
+        },
+    )
 
-
-def parse_line(text: str) -> Line:
-    """Find every simple command that a command line would run; see `fwdperm.shell.walk.parse_line`."""
-    from fwdperm.shell.walk import parse_line as parse  # noqa: PLC0415 - only who parses loads the grammar
-
-    return parse(text)
+__all__ = [
+    "Command",
+    "CommandLine",
+    "Redirect",
+    "Stands",
+    "Word",
+    "assignments",
+    "decodes",
+    "expand",
+    "feeder",
+    "literal_input",
+    "literal_output",
+    "literal_values",
+    "parse_line",
+    "put_in",
+    "unbase64",
+]

@@ -1,7 +1,7 @@
 """What a command line would run, as values.
 
-Lives here: `Word`, `Redirect`, `Command`, `Line`. Never here: how they are found (`walk.py`), what they mean for a
-rule (`units/`) or for safety (`guard/`).
+Lives here: `Word`, `Redirect`, `Command`, `CommandLine`. Never here: how they are found (`walk.py`), what they mean for
+a rule (`units/`) or for safety (`guard/`).
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CommandLine:
     """A whole command line.
 
     Attributes:

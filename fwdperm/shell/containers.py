@@ -1,6 +1,6 @@
 """Where the command begins in the words of container tools: `docker run`, `compose exec`, `kubectl exec`.
 
-Lives here: `container_start`. Never here: other wrappers (`carried.py`).
+Lives here: `container_start`. Never here: other wrappers (`unwrap.py`).
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ import tree_sitter_bash
 from tree_sitter import Language, Parser
 
 from fwdperm.shell.continued import Joined, join_lines
+from fwdperm.shell.parser_budget import MARKS, plain, portions
 from fwdperm.shell.respell import respell
-from fwdperm.shell.sieve import MARKS, plain, portions
 from fwdperm.shell.source import WORD_TYPES, Source
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ import codecs
 import re
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.programs.lookup import name_of
+from fwdperm.programs import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from fwdperm.shell.command import Command, Line
+    from fwdperm.shell.command import Command, CommandLine
 
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+|[@*])(?:\[[^]}]*\])?(?:[%#:/^,][^}]*)?\}|(\w+|[@*]))")
 _ESCAPE: Final = re.compile(r"\\(x[0-9a-fA-F]{1,2}|0?[0-7]{1,3}|u[0-9a-fA-F]{1,4}|[abefnrtv\\])")
@@ -44,7 +44,7 @@ def unescape(text: str) -> str:
     return _ESCAPE.sub(one, text)
 
 
-def assignments(line: Line) -> dict[str, str]:
+def assignments(line: CommandLine) -> dict[str, str]:
     """Collect the line's literal assignments: name -> value; `IFS` is a blank, `BASH` and `SHELL` a shell."""
     known = {"IFS": " ", "BASH": "bash", "SHELL": "bash"}
     for index, command in enumerate(line.commands):
@@ -67,7 +67,7 @@ def assignments(line: Line) -> dict[str, str]:
     return known
 
 
-def literal_values(line: Line) -> dict[str, list[str]]:
+def literal_values(line: CommandLine) -> dict[str, list[str]]:
     """Collect every literal value that a variable is given in the line, by assignments and by `for`."""
     found: dict[str, list[str]] = {}
     pairs = [pair for command in line.commands for pair in command.prefixes]
@@ -95,7 +95,7 @@ def put_in(text: str, values: Mapping[str, Sequence[str]]) -> list[str]:
     return texts
 
 
-def _substituted(line: Line, index: int) -> str | None:
+def _substituted(line: CommandLine, index: int) -> str | None:
     """Give what a lone `$(...)` of literal commands prints."""
     last = None
     for at, command in enumerate(line.commands):
@@ -175,7 +175,7 @@ def _end_of(text: str, start: int, closing: str) -> int:
     return -1
 
 
-def feeder(line: Line, index: int) -> int:
+def feeder(line: CommandLine, index: int) -> int:
     """Find whose output a command reads: the nearest before it in the same pipeline; -1 for none.
 
     A wrapped command reads what its wrapper is given. A pipe never joins a command with what contains it.
@@ -192,7 +192,7 @@ def feeder(line: Line, index: int) -> int:
     return at
 
 
-def literal_output(line: Line, index: int, depth: int = 0) -> str | None:
+def literal_output(line: CommandLine, index: int, depth: int = 0) -> str | None:
     """Give the text that a command surely prints.
 
     Returns:
@@ -276,7 +276,7 @@ def _decodes(command: Command) -> bool:
     return any(word.text in {"-d", "-D", "--decode", "-di", "-id"} for word in command.words[1:])
 
 
-def _input(line: Line, index: int, depth: int) -> str | None:
+def _input(line: CommandLine, index: int, depth: int) -> str | None:
     command = line.commands[index]
     for redirect in reversed(command.redirects):
         if redirect.operator in {"<<", "<<-", "<<<"} and redirect.target.known:
@@ -287,7 +287,7 @@ def _input(line: Line, index: int, depth: int) -> str | None:
     return literal_output(line, before, depth + 1) if before >= 0 else None
 
 
-def literal_input(line: Line, index: int) -> str | None:
+def literal_input(line: CommandLine, index: int) -> str | None:
     """Give the text that surely arrives on a command's standard input; None when that is not literal."""
     return _input(line, index, 0)
 

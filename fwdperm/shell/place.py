@@ -1,6 +1,6 @@
 """Where the walk over a command line stands: which shell process, which directory, who feeds it.
 
-Lives here: `Place` and how a `cd` changes it. Never here: nodes (`walk.py`).
+Lives here: `WalkPosition` and how a `cd` changes it. Never here: nodes (`walk.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SAME_SHELL: Final = frozenset({"command", "builtin", "eval", "time"})
 NO_SOURCE: Final = Source(b"")
 
 
-class Scope:
+class ShellProcess:
     """What one shell process keeps: its directory."""
 
     __slots__ = ("cwd",)
@@ -36,11 +36,11 @@ class Pipe:
         self.index = -1
 
 
-class Place(NamedTuple):
+class WalkPosition(NamedTuple):
     """Where the walk stands."""
 
     source: Source
-    scope: Scope
+    scope: ShellProcess
     stands: Stands = Stands.TOP
     carrier: int = -1
     wrapped_by: str = ""
@@ -54,7 +54,7 @@ class Place(NamedTuple):
     consented: bool = False
 
 
-def change_directory(words: tuple[Word, ...], place: Place) -> None:
+def change_directory(words: tuple[Word, ...], place: WalkPosition) -> None:
     """Follow `cd`, `pushd` and `popd` as far as their words are literal."""
     if words[0].text not in ("cd", "pushd", "popd", "chdir") or place.apart:
         return

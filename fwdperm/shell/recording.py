@@ -1,7 +1,7 @@
 """Recording what the walk finds: commands, and what they carry.
 
 Lives here: `Recorder`, the half of the walk that knows commands but no nodes' kinds. Never here: which node is what
-(`walk.py`), options of wrappers (`carried.py`).
+(`walk.py`), options of wrappers (`unwrap.py`).
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.settings import VALUE_CHARS
-from fwdperm.shell.carried import ASSIGNMENT, UNKNOWN_CODE, Carried, Unwrapped, unwrap, why_filled
 from fwdperm.shell.command import Command, Redirect, Stands, Word
 from fwdperm.shell.evaluated import EVALUATORS, evaluated_code, prompt_code
 from fwdperm.shell.grammar import SYNTAX, parse_code
-from fwdperm.shell.place import SAME_SHELL, Place, Scope, change_directory, joined
-from fwdperm.shell.redirects import EMPTY_TAIL, NOTHING_FOUND, Found, Heredoc, Tail, read_tail
+from fwdperm.shell.place import SAME_SHELL, ShellProcess, WalkPosition, change_directory, joined
+from fwdperm.shell.redirects import EMPTY_TAIL, NOTHING_FOUND, Heredoc, RedirectContents, Tail, read_tail
 from fwdperm.shell.source import substitutions, unseen
+from fwdperm.shell.unwrap import ASSIGNMENT, UNKNOWN_CODE, InnerCommand, Unwrapped, unwrap, why_filled
 from fwdperm.shell.words import hides_code, read_word
 from fwdperm.shell.wrappers import RESERVED, RESERVED_HEADS, STDIN, passes_input_on
 
@@ -32,7 +32,7 @@ _DEPTH: Final = 64
 _WRAPPED_WORDS: Final = 16 * 1024
 """Words of wrapped commands in one line altogether: each wrapper's words hold those of all it wraps."""
 _CODE_CHARS: Final = 4 * VALUE_CHARS
-"""Characters of carried code that are read in one line altogether."""
+"""Characters of inner code that are read in one line altogether."""
 _TOO_DEEP: Final = "it is nested too deeply"
 _UNKNOWN_PROGRAM: Final = "the program it runs is not known"
 _HIDES_CODE: Final = "a continued line in it may hide what it runs"
@@ -47,14 +47,14 @@ class Recorder(ABC):
     def __init__(self) -> None:
         self.commands: list[Command] = []
         self.heredocs: dict[int, Heredoc] = {}
-        self.stack: list[tuple[Callable[..., None], object, Place]] = []
+        self.stack: list[tuple[Callable[..., None], object, WalkPosition]] = []
         self.opaque = ""
         self.unread: list[str] = []
         self.code_left = _CODE_CHARS
         self.words_left = _WRAPPED_WORDS
 
     @abstractmethod
-    def visit(self, node: Node, place: Place) -> None:
+    def visit(self, node: Node, place: WalkPosition) -> None:
         """Visit one node."""
 
     def run(self) -> None:
@@ -64,7 +64,7 @@ class Recorder(ABC):
             step, what, place = stack.pop()
             step(what, place)
 
-    def push_code(self, text: str, place: Place) -> None:
+    def push_code(self, text: str, place: WalkPosition) -> None:
         """Parse a text and put what was understood of it on the stack."""
         trees = parse_code(text)
         if trees.opaque:
@@ -72,36 +72,36 @@ class Recorder(ABC):
             self.unread.append(text)
         self.later([(self.visit, root, place._replace(source=source)) for root, source in trees.roots])
 
-    def later(self, steps: Sequence[tuple[Callable[..., None], object, Place]]) -> None:
+    def later(self, steps: Sequence[tuple[Callable[..., None], object, WalkPosition]]) -> None:
         """Visit these next, in this order."""
         self.stack.extend(reversed(steps))
 
-    def deeper(self, place: Place, *, stands: Stands) -> Place | None:
+    def deeper(self, place: WalkPosition, *, stands: Stands) -> WalkPosition | None:
         """Give the place one level down; None, and an opaque line, when that is too deep."""
         if place.depth >= _DEPTH:
             self.opaque = self.opaque or _TOO_DEEP
             return None
         return place._replace(depth=place.depth + 1, stands=stands)
 
-    def embedded(self, codes: Sequence[str], place: Place) -> None:
+    def embedded(self, codes: Sequence[str], place: WalkPosition) -> None:
         """Parse code that the grammar left as text."""
         inner = place._replace(stands=Stands.SUBSTITUTION, tail=EMPTY_TAIL, wrapped_by="", consented=False)
-        self.later([(self.code, Carried(code=code), inner) for code in codes])
+        self.later([(self.code, InnerCommand(code=code), inner) for code in codes])
 
-    def descend(self, nodes: Sequence[Node], place: Place, index: int) -> None:
+    def descend(self, nodes: Sequence[Node], place: WalkPosition, index: int) -> None:
         """Visit the substitutions in the words of the command at `index`."""
-        steps: list[tuple[Callable[..., None], object, Place]] = []
+        steps: list[tuple[Callable[..., None], object, WalkPosition]] = []
         inner = place._replace(carrier=index, tail=EMPTY_TAIL, wrapped_by="", mark="", appended=False, consented=False)
         for node in nodes:
             seen = substitutions(node, place.source)
             for found in (*seen, *unseen(node, place.source, seen, heredoc=node.type == "heredoc_body")):
                 if isinstance(found, str):
-                    steps.append((self.code, Carried(code=found), inner._replace(stands=Stands.SUBSTITUTION)))
+                    steps.append((self.code, InnerCommand(code=found), inner._replace(stands=Stands.SUBSTITUTION)))
                 else:
                     steps.append((self.visit, found, inner))
         self.later(steps)
 
-    def words(self, what: object, place: Place) -> None:
+    def words(self, what: object, place: WalkPosition) -> None:
         """Record a command that a wrapper gives as words."""
         words: tuple[Word, ...] = what  # type: ignore[assignment]
         self.words_left -= len(words)
@@ -110,9 +110,9 @@ class Recorder(ABC):
             return
         self.record(words, (), place, raw=" ".join([word.raw for word in words]))
 
-    def code(self, what: object, place: Place) -> None:
+    def code(self, what: object, place: WalkPosition) -> None:
         """Parse code that a wrapper or a substitution gives as text."""
-        carried: Carried = what  # type: ignore[assignment]
+        carried: InnerCommand = what  # type: ignore[assignment]
         self.code_left -= len(carried.code)
         deeper = self.deeper(place, stands=place.stands)
         if self.code_left < 0 or deeper is None:
@@ -124,7 +124,7 @@ class Recorder(ABC):
         self,
         words: tuple[Word, ...],
         prefixes: tuple[tuple[str, Word], ...],
-        place: Place,
+        place: WalkPosition,
         *,
         raw: str,
         tail: Tail = EMPTY_TAIL,
@@ -170,7 +170,7 @@ class Recorder(ABC):
         if wrapped is not None:
             self._carry(wrapped.carried, place, index=index, label=wrapped.label, consented=wrapped.is_runner)
         if stdin:
-            self._carry([Carried(code=stdin)], place, index=index, label=words[0].text, stands=Stands.HEREDOC)
+            self._carry([InnerCommand(code=stdin)], place, index=index, label=words[0].text, stands=Stands.HEREDOC)
         return index
 
     def _reserved(self, words: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[tuple[str, Word], ...]]:
@@ -183,7 +183,12 @@ class Recorder(ABC):
         return words, prefixes
 
     def _follow(
-        self, words: tuple[Word, ...], prefixes: tuple[tuple[str, Word], ...], found: Found, place: Place, index: int
+        self,
+        words: tuple[Word, ...],
+        prefixes: tuple[tuple[str, Word], ...],
+        found: RedirectContents,
+        place: WalkPosition,
+        index: int,
     ) -> None:
         """Follow what the command at `index` changes, and what its words and redirections hold."""
         if found is not NOTHING_FOUND:
@@ -193,7 +198,7 @@ class Recorder(ABC):
         self._evaluate(words, prefixes, place, index=index)
 
     def _evaluate(
-        self, words: Sequence[Word], prefixes: Sequence[tuple[str, Word]], place: Place, *, index: int
+        self, words: Sequence[Word], prefixes: Sequence[tuple[str, Word]], place: WalkPosition, *, index: int
     ) -> None:
         """Visit code that the shell finds in words and values which look like text."""
         codes = prompt_code(prefixes) if prefixes else []
@@ -202,7 +207,7 @@ class Recorder(ABC):
         if codes:
             self.embedded(codes, place._replace(carrier=index, mark="", appended=False))
 
-    def _follow_tail(self, found: Found, place: Place, index: int) -> None:
+    def _follow_tail(self, found: RedirectContents, place: WalkPosition, index: int) -> None:
         """Remember a here-document, and visit what redirections substitute."""
         self.descend(found.deeper, place, index)
         if found.heredoc is not None:
@@ -210,15 +215,15 @@ class Recorder(ABC):
 
     def _carry(  # noqa: PLR0913 - what is carried, and how
         self,
-        carried: Sequence[Carried],
-        place: Place,
+        carried: Sequence[InnerCommand],
+        place: WalkPosition,
         *,
         index: int,
         label: str,
         stands: Stands = Stands.WRAPPER,
         consented: bool = False,
     ) -> None:
-        steps: list[tuple[Callable[..., None], object, Place]] = []
+        steps: list[tuple[Callable[..., None], object, WalkPosition]] = []
         for one in carried:
             inner = self.deeper(place, stands=stands)
             if inner is None:
@@ -231,7 +236,7 @@ class Recorder(ABC):
                 wrapped_by=label,
                 remote=remote,
                 tail=EMPTY_TAIL,
-                scope=place.scope if keeps and not one.cwd else Scope(cwd),
+                scope=place.scope if keeps and not one.cwd else ShellProcess(cwd),
                 mark=one.mark or place.mark,
                 consented=consented and bool(one.words),
                 apart=bool(one.words) and not keeps,
@@ -240,7 +245,7 @@ class Recorder(ABC):
             steps.append((self.words, one.words, inner) if one.words else (self.code, one, inner))
         self.later(steps)
 
-    def _stdin(self, found: Found, place: Place) -> tuple[str, str]:
+    def _stdin(self, found: RedirectContents, place: WalkPosition) -> tuple[str, str]:
         """Find the program that a shell reads from its standard input: (text, why it is not known)."""
         feeder = place.pipe.index if place.pipe is not None else -1
         redirects, heredoc, doubt = found.redirects, found.heredoc, ""
@@ -271,7 +276,7 @@ def _feeds(redirects: Sequence[Redirect]) -> bool:
     return any(one.operator.startswith("<") and not one.operator.endswith("&-") for one in redirects)
 
 
-def _look_inside(words: tuple[Word, ...], place: Place) -> tuple[str, Unwrapped | None]:
+def _look_inside(words: tuple[Word, ...], place: WalkPosition) -> tuple[str, Unwrapped | None]:
     """Find what a command wraps, and why it is opaque if it is."""
     if not words:
         return "", None

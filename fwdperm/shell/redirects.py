@@ -43,7 +43,7 @@ class Heredoc(NamedTuple):
     known: bool
 
 
-class Found(NamedTuple):
+class RedirectContents(NamedTuple):
     """What redirect nodes hold.
 
     Attributes:
@@ -59,10 +59,10 @@ class Found(NamedTuple):
     deeper: tuple[Node, ...]
 
 
-NOTHING_FOUND: Final = Found((), (), None, ())
+NOTHING_FOUND: Final = RedirectContents((), (), None, ())
 
 
-def read_tail(tail: Tail, source: Source) -> Found:
+def read_tail(tail: Tail, source: Source) -> RedirectContents:
     """Read redirect nodes."""
     redirects: list[Redirect] = []
     words: list[Word] = []
@@ -84,7 +84,7 @@ def read_tail(tail: Tail, source: Source) -> Found:
         else:
             redirects.append(_redirect(operator, read_word(parts[0])))
             words.extend(read_word(raw) for raw in parts[1:])
-    return Found(tuple(redirects), tuple(words), heredoc, tuple(deeper))
+    return RedirectContents(tuple(redirects), tuple(words), heredoc, tuple(deeper))
 
 
 def _parts(node: Node, source: Source) -> tuple[str, list[str], Node | None]:

@@ -12,16 +12,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.programs.variables import changes_what_runs
+from fwdperm.programs import changes_what_runs
 from fwdperm.settings import VALUE_CHARS
-from fwdperm.shell.carried import Carried
-from fwdperm.shell.command import Command, Line, Stands, Word
+from fwdperm.shell.command import Command, CommandLine, Stands, Word
 from fwdperm.shell.evaluated import tested_code
 from fwdperm.shell.grammar import SYNTAX
-from fwdperm.shell.place import NO_SOURCE, Pipe, Place, Scope
+from fwdperm.shell.place import NO_SOURCE, Pipe, ShellProcess, WalkPosition
 from fwdperm.shell.recording import Recorder
 from fwdperm.shell.redirects import EMPTY_TAIL, Tail
 from fwdperm.shell.source import WORD_TYPES, Source, needs_descent
+from fwdperm.shell.unwrap import InnerCommand
 from fwdperm.shell.words import bare_text, embedded_code, read_word, split_words, unescape_backticks
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[.*\])?", re.DOTALL)
 _LEAVES: Final = frozenset({"comment", "raw_string", "ansi_c_string", "string_content", "heredoc_start", "heredoc_end"})
 
 
-def parse_line(text: str) -> Line:
+def parse_line(text: str) -> CommandLine:
     """Find every simple command that a command line would run.
 
     Args:
@@ -63,7 +63,7 @@ class _Walker(Recorder):
         self.functions: list[str] = []
         self.loops: list[tuple[str, Word]] = []
 
-    def line(self, text: str) -> Line:
+    def line(self, text: str) -> CommandLine:
         """Walk the whole line."""
         if len(text) > VALUE_CHARS:
             self.opaque = f"it is longer than {VALUE_CHARS} characters"
@@ -72,39 +72,39 @@ class _Walker(Recorder):
             text_read = text
         if "\x00" in text:
             self.opaque = self.opaque or "it holds a NUL byte"
-        self.push_code(text_read, Place(NO_SOURCE, Scope()))
+        self.push_code(text_read, WalkPosition(NO_SOURCE, ShellProcess()))
         self.run()
         if self.opaque and text.strip():
             self.commands.append(Command((Word(text_read, text_read, known=False),), text_read, opaque=self.opaque))
         functions = tuple(dict.fromkeys(self.functions))
-        return Line(tuple(self.commands), self.opaque, functions, tuple(self.unread), tuple(self.loops))
+        return CommandLine(tuple(self.commands), self.opaque, functions, tuple(self.unread), tuple(self.loops))
 
     # -- running the stack ---------------------------------------------------------------------------------
 
-    def visit(self, node: Node, place: Place) -> None:
+    def visit(self, node: Node, place: WalkPosition) -> None:
         handler = _HANDLERS.get(node.type)
         if handler is None:
             self.inside(node, place)
         else:
             handler(self, node, place)
 
-    def _visit_forked(self, node: Node, place: Place) -> None:
+    def _visit_forked(self, node: Node, place: WalkPosition) -> None:
         """Visit what a child process of the shell runs: its `cd` does not come back."""
-        self.visit(node, place._replace(scope=Scope(place.scope.cwd)))
+        self.visit(node, place._replace(scope=ShellProcess(place.scope.cwd)))
 
-    def _join(self, before: object, place: Place) -> None:
+    def _join(self, before: object, place: WalkPosition) -> None:
         """After what may or may not have run: where it changed the directory, that is not known any more."""
         if place.scope.cwd != before:
             place.scope.cwd = "?"
 
-    def _close_pipe(self, is_simple: object, place: Place) -> None:
+    def _close_pipe(self, is_simple: object, place: WalkPosition) -> None:
         """Tell the reading end of a pipe which command writes to it."""
         if place.pipe is not None:
             place.pipe.index = self._last_top(place.carrier, is_simple=bool(is_simple))
 
     # -- nodes ---------------------------------------------------------------------------------------------
 
-    def inside(self, node: Node, place: Place) -> None:
+    def inside(self, node: Node, place: WalkPosition) -> None:
         """Visit the children of a node that has no rule of its own."""
         children = node.children
         if not children:
@@ -112,7 +112,7 @@ class _Walker(Recorder):
             return
         if place.tail is not EMPTY_TAIL:
             place = self._settle_tail(place)
-        steps: list[tuple[Callable[..., None], object, Place]] = []
+        steps: list[tuple[Callable[..., None], object, WalkPosition]] = []
         for child in children:
             if child.type == "&" and steps:
                 steps[-1] = (self._visit_forked, *steps[-1][1:])
@@ -120,7 +120,7 @@ class _Walker(Recorder):
                 steps.append((self.visit, child, place))
         self.later(steps)
 
-    def _leaf(self, node: Node, place: Place) -> None:
+    def _leaf(self, node: Node, place: WalkPosition) -> None:
         """Look for code in text that the grammar left whole."""
         if node.type in _LEAVES or not node.is_named:
             return
@@ -128,17 +128,17 @@ class _Walker(Recorder):
         if "$(" in text or "`" in text:
             self.embedded(embedded_code(text), place)
 
-    def word(self, node: Node, place: Place) -> None:
+    def word(self, node: Node, place: WalkPosition) -> None:
         """Visit what a word substitutes that belongs to no simple command: of `case`, `for`, `[[`."""
         if needs_descent(place.source.cut(node.start_byte, node.end_byte)):
             self.descend([node], place, place.carrier)
 
-    def _settle_tail(self, place: Place) -> Place:
+    def _settle_tail(self, place: WalkPosition) -> WalkPosition:
         """Record redirections of a compound command as a command without words."""
         self.record((), (), place, raw="", tail=place.tail)
         return place._replace(tail=EMPTY_TAIL)
 
-    def body(self, node: Node, place: Place) -> None:
+    def body(self, node: Node, place: WalkPosition) -> None:
         """Visit control flow, a function or a group: it may run or not, and may change the directory."""
         if place.tail is not EMPTY_TAIL:
             place = self._settle_tail(place)
@@ -164,7 +164,7 @@ class _Walker(Recorder):
         ]
         self.later(steps)
 
-    def _loop_variable(self, node: Node, place: Place) -> None:
+    def _loop_variable(self, node: Node, place: WalkPosition) -> None:
         variable = node.child_by_field_name("variable")
         if variable is not None:
             name = place.source.cut(variable.start_byte, variable.end_byte)
@@ -174,14 +174,14 @@ class _Walker(Recorder):
             if changes_what_runs(name):
                 self.record((), ((name, Word("$", "$", known=False)),), place, raw=f"{name}=$")
 
-    def subshell(self, node: Node, place: Place) -> None:
+    def subshell(self, node: Node, place: WalkPosition) -> None:
         if place.tail is not EMPTY_TAIL:
             place = self._settle_tail(place)
         inner = self.deeper(place, stands=Stands.SUBSHELL)
         if inner is not None:
-            self.inside(node, inner._replace(scope=Scope(place.scope.cwd)))
+            self.inside(node, inner._replace(scope=ShellProcess(place.scope.cwd)))
 
-    def group(self, node: Node, place: Place) -> None:
+    def group(self, node: Node, place: WalkPosition) -> None:
         if place.tail is not EMPTY_TAIL:
             place = self._settle_tail(place)
         if place.source.cut(node.start_byte, node.start_byte + 1) == "{" and (
@@ -192,12 +192,17 @@ class _Walker(Recorder):
         if inner is not None:
             self.inside(node, inner)
 
-    def substitution(self, node: Node, place: Place) -> None:
+    def substitution(self, node: Node, place: WalkPosition) -> None:
         inner = self.deeper(place, stands=Stands.SUBSTITUTION)
         if inner is None:
             return
         inner = inner._replace(
-            scope=Scope(place.scope.cwd), tail=EMPTY_TAIL, wrapped_by="", mark="", appended=False, consented=False
+            scope=ShellProcess(place.scope.cwd),
+            tail=EMPTY_TAIL,
+            wrapped_by="",
+            mark="",
+            appended=False,
+            consented=False,
         )
         text = place.source.cut(node.start_byte, node.end_byte)
         if text.startswith(("`", "$`")) and not _OLD_STYLE.fullmatch(text.removeprefix("$")):
@@ -205,16 +210,16 @@ class _Walker(Recorder):
             self.embedded(embedded_code(text), inner)
             return
         if text.startswith("`") and "\\" in text:
-            self.code(Carried(code=unescape_backticks(text[1:-1])), inner)
+            self.code(InnerCommand(code=unescape_backticks(text[1:-1])), inner)
         elif text.startswith("$`"):
-            self.code(Carried(code=unescape_backticks(text[2:-1])), inner)
+            self.code(InnerCommand(code=unescape_backticks(text[2:-1])), inner)
         else:
             redirects = tuple(child for child in node.children if child.type in _REDIRECTS)
             if redirects:
                 self.record((), (), inner, raw="", tail=Tail(redirects))
             self.inside(node, inner)
 
-    def list(self, node: Node, place: Place) -> None:
+    def list(self, node: Node, place: WalkPosition) -> None:
         """Visit both sides; redirections after it belong to the last one."""
         children = [child for child in node.children if child.is_named]
         if node.type == "negated_command" and children and children[0].start_byte == node.start_byte + 1:
@@ -225,11 +230,11 @@ class _Walker(Recorder):
             steps.append((self.visit, children[-1], place))
         self.later(steps)
 
-    def pipeline(self, node: Node, place: Place) -> None:
+    def pipeline(self, node: Node, place: WalkPosition) -> None:
         """Visit the parts, each in a process of its own, each told who feeds it."""
         children = [child for child in node.children if child.is_named and child.type != "comment"]
         plain = place._replace(tail=EMPTY_TAIL) if place.tail is not EMPTY_TAIL else place
-        steps: list[tuple[Callable[..., None], object, Place]] = []
+        steps: list[tuple[Callable[..., None], object, WalkPosition]] = []
         feed = place.pipe
         for at, child in enumerate(children):
             last = at + 1 == len(children)
@@ -252,7 +257,7 @@ class _Walker(Recorder):
             at = self.commands[at].carrier
         return at
 
-    def redirected(self, node: Node, place: Place) -> None:
+    def redirected(self, node: Node, place: WalkPosition) -> None:
         """Hand redirections to the last command of the body; walk what hangs under a here-document."""
         body: Node | None = None
         redirects: list[Node] = []
@@ -267,7 +272,7 @@ class _Walker(Recorder):
             elif child.is_named:
                 after.append((child, False))
         tail = Tail((*redirects, *place.tail.nodes), _lost(body, redirects, place.source) + place.tail.lost)
-        steps: list[tuple[Callable[..., None], object, Place]] = []
+        steps: list[tuple[Callable[..., None], object, WalkPosition]] = []
         if body is None:
             self.record((), (), place, raw="", tail=tail)
         else:
@@ -282,7 +287,7 @@ class _Walker(Recorder):
                 steps.append((self.visit, child, plain))
         self.later(steps)
 
-    def test(self, node: Node, place: Place) -> None:
+    def test(self, node: Node, place: WalkPosition) -> None:
         """Take `[ ... ]` for the command it is; `[[ ... ]]` runs only what is substituted in it."""
         text = place.source.cut(node.start_byte, node.end_byte)
         if text.startswith("[["):
@@ -297,7 +302,7 @@ class _Walker(Recorder):
         if needs_descent(text):
             self.inside(node, place._replace(carrier=index, tail=EMPTY_TAIL))
 
-    def assignment(self, node: Node, place: Place) -> None:
+    def assignment(self, node: Node, place: WalkPosition) -> None:
         """Record a bare assignment."""
         nodes = [node] if node.type == "variable_assignment" else [child for child in node.children if child.is_named]
         prefixes = tuple(_prefix(one, place.source) for one in nodes)
@@ -306,7 +311,7 @@ class _Walker(Recorder):
         index = self.record((), prefixes, place, raw=place.source.cut(node.start_byte, node.end_byte), tail=place.tail)
         self.descend(nodes, place, index)
 
-    def command(self, node: Node, place: Place) -> None:  # noqa: C901, PLR0912 - one arm per kind of child
+    def command(self, node: Node, place: WalkPosition) -> None:  # noqa: C901, PLR0912 - one arm per kind of child
         """Record a simple command and visit what its words substitute."""
         source = place.source
         prefixes: list[tuple[str, Word]] = []
@@ -355,7 +360,7 @@ class _Walker(Recorder):
 
 _REDIRECTS: Final = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 _SIMPLE: Final = frozenset({"command", "redirected_statement", "declaration_command"})
-_HANDLERS: Final[dict[str, Callable[[_Walker, Node, Place], None]]] = {
+_HANDLERS: Final[dict[str, Callable[[_Walker, Node, WalkPosition], None]]] = {
     "command": _Walker.command,
     "declaration_command": _Walker.command,
     "unset_command": _Walker.command,

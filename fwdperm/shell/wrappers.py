@@ -1,14 +1,14 @@
 """Words of the shell itself that stand before or around a command.
 
 Lives here: reserved words, and which wrappers pass their standard input on. Never here: programs (the book of
-programs), the reading of a wrapper's words (`carried.py`).
+programs), the reading of a wrapper's words (`unwrap.py`).
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from fwdperm.programs.lookup import lookup
+from fwdperm.programs import lookup
 
 STDIN: Final = "it reads its program from its standard input"
 """Why a shell without a script is opaque."""

@@ -44,7 +44,7 @@ def play(turns: Sequence[Sequence[dict[str, Any]]], *, words: str = "Please foll
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class ModelConversation:
     """One conversation as a model is sent it.
 
     Attributes:
@@ -177,7 +177,7 @@ class _Wire:
         self.model = str(body.get("model", "played"))
 
     @staticmethod
-    def read(body: dict[str, Any]) -> Talk:
+    def read(body: dict[str, Any]) -> ModelConversation:
         """Read a conversation."""
         raise NotImplementedError
 
@@ -194,7 +194,7 @@ class _Messages(_Wire):
     """Anthropic's messages."""
 
     @staticmethod
-    def read(body: dict[str, Any]) -> Talk:
+    def read(body: dict[str, Any]) -> ModelConversation:
         said, turns, results = [], 0, []
         for message in body.get("messages", ()):
             parts = _parts(message.get("content"))
@@ -203,7 +203,7 @@ class _Messages(_Wire):
                 continue
             said += [str(part.get("text", "")) for part in parts if part.get("type") == "text"]
             results += [_words_of(part.get("content")) for part in parts if part.get("type") == "tool_result"]
-        return Talk("\n".join(said), turns, tuple(results), has_tools=bool(body.get("tools")))
+        return ModelConversation("\n".join(said), turns, tuple(results), has_tools=bool(body.get("tools")))
 
     def _blocks(self) -> list[dict[str, Any]]:
         used = [{"type": "tool_use", "id": _id("toolu"), "name": c["tool"], "input": c["with"]} for c in self.calls]
@@ -242,7 +242,7 @@ class _Completions(_Wire):
     """OpenAI's chat completions."""
 
     @staticmethod
-    def read(body: dict[str, Any]) -> Talk:
+    def read(body: dict[str, Any]) -> ModelConversation:
         said, turns, results = [], 0, []
         for message in body.get("messages", ()):
             match message.get("role"):
@@ -252,7 +252,7 @@ class _Completions(_Wire):
                     results.append(_words_of(message.get("content")))
                 case "assistant":
                     turns += bool(message.get("tool_calls"))
-        return Talk("\n".join(said), turns, tuple(results), has_tools=bool(body.get("tools")))
+        return ModelConversation("\n".join(said), turns, tuple(results), has_tools=bool(body.get("tools")))
 
     def _message(self) -> dict[str, Any]:
         if not self.calls:
@@ -287,7 +287,7 @@ class _Responses(_Wire):
     """OpenAI's responses."""
 
     @staticmethod
-    def read(body: dict[str, Any]) -> Talk:
+    def read(body: dict[str, Any]) -> ModelConversation:
         given = body.get("input") or []
         items = [{"role": "user", "content": given}] if isinstance(given, str) else given
         said, turns, results, was_call = [], 0, [], False
@@ -300,7 +300,7 @@ class _Responses(_Wire):
                 said.append(_words_of(item.get("content")))
             elif kind.endswith("_call_output"):
                 results.append(_words_of(item.get("output")))
-        return Talk("\n".join(said), turns, tuple(results), has_tools=bool(body.get("tools")))
+        return ModelConversation("\n".join(said), turns, tuple(results), has_tools=bool(body.get("tools")))
 
     def _items(self) -> list[dict[str, Any]]:
         if not self.calls:

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from fwdperm.errors import EnvironmentFailure
-from fwdperm.seat.counter import open_prompts, send_reply
-from fwdperm.wire.prompt import Reply, ReplyKind
+from fwdperm.seat import open_prompts, send_reply
+from fwdperm.wire import Reply, ReplyKind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,7 +1,8 @@
 """A whole daemon without files, threads or waiting.
 
-Lives here: `Simulation` and its scripted parts. The order, the desk, the queue, the ledger and the journal are the real
-ones; only the transport, the clock, the judge's model and the human are played. Never here: anything a daemon runs.
+Lives here: `Simulation` and its scripted parts. The order, the lifecycle, the queue, the ledger and the journal are the
+real ones; only the transport, the clock, the judge's model and the human are played. Never here: anything a daemon
+runs.
 """
 
 from __future__ import annotations
@@ -12,45 +13,30 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fwdperm.decision import DecisionContext
 from fwdperm.guard import Surroundings
-from fwdperm.inbox.decision_record import OwnWord
-from fwdperm.inbox.protocol import AlreadyThere, Failed, Identity, Mail, Published, Unread
-from fwdperm.journal.log import Journal
-from fwdperm.judge.verdict import Silence
+from fwdperm.inbox import AlreadyThere, Failed, Identity, Mail, OwnWord, Published, Unread
+from fwdperm.journal import Journal
+from fwdperm.judge import Silence
+from fwdperm.policy import Projects, TaughtRules, Teaching, background_of, epoch_of
 from fwdperm.redaction import redacted_text
-from fwdperm.rules.mode import Mode
-from fwdperm.rules.rule import LayerKind
-from fwdperm.rules.ruleset import Ruleset
-from fwdperm.rules.store import RulesetFiles
-from fwdperm.rules.toml_file import read_layer
-from fwdperm.rules.trust import TrustStore
-from fwdperm.seat.queue import SeatQueue
-from fwdperm.serve.briefing import epoch_of, ground_of
-from fwdperm.serve.desk import Desk, Limits
-from fwdperm.serve.ledger import Ledger
-from fwdperm.serve.memory import Memory
-from fwdperm.serve.projects import Projects
-from fwdperm.serve.sessions import Sessions
-from fwdperm.serve.teaching import Teaching
+from fwdperm.rules import LayerKind, Mode, Ruleset, RulesetFiles, TrustStore, read_layer
+from fwdperm.seat import SeatQueue
+from fwdperm.serve import Ledger, Limits, RequestLifecycle
+from fwdperm.sessions import SessionTree
 from fwdperm.settings import WAIT_S
-from fwdperm.standing import Standing
-from fwdperm.wire.ids import is_request_id
-from fwdperm.wire.proof import digest_of
+from fwdperm.wire import RequestKey, digest_of, is_request_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from fwdperm.decide import AskJudge
-    from fwdperm.inbox.decision_record import LastWord
-    from fwdperm.inbox.protocol import Letter, Outcome
-    from fwdperm.judge.verdict import Opinion
-    from fwdperm.rules.layer import Layer
-    from fwdperm.seat.queue import Outcome as Answered
-    from fwdperm.standing import SessionRules
-    from fwdperm.wire.prompt import Prompt, Reply
-    from fwdperm.wire.request import Request
+    from fwdperm.decision import AskJudge, SessionRules
+    from fwdperm.inbox import LastWord, Letter, PublishOutcome
+    from fwdperm.judge import Opinion
+    from fwdperm.rules import Layer
+    from fwdperm.seat import Answered
+    from fwdperm.wire import Prompt, Reply, Request
 
-Key = tuple[str, str]
 
 START_MS = 1_700_000_000_000
 """Where a simulation's wall clock begins."""
@@ -85,13 +71,13 @@ class MemoryTransport:
     """Inboxes in memory, with the promises of `inbox/protocol.py`."""
 
     def __init__(self, clock: FakeClock) -> None:
-        self.requests: dict[Key, tuple[bytes, Identity]] = {}
-        self.answers: dict[Key, dict[str, Any]] = {}
+        self.requests: dict[RequestKey, tuple[bytes, Identity]] = {}
+        self.answers: dict[RequestKey, dict[str, Any]] = {}
         self.failing = ""
         self._clock = clock
         self._inboxes: dict[str, None] = {}
-        self._handed: set[tuple[Key, Identity]] = set()
-        self._published: dict[Key, float] = {}
+        self._handed: set[tuple[RequestKey, Identity]] = set()
+        self._published: dict[RequestKey, float] = {}
         self._count = 0
 
     def drop(self, inbox: str, stem: str, data: bytes, *, at_ms: int | None = None) -> None:
@@ -131,7 +117,7 @@ class MemoryTransport:
         """Nothing is ever left unread."""
         return frozenset()
 
-    def respond(self, inbox: str, stem: str, payload: bytes) -> Outcome:
+    def respond(self, inbox: str, stem: str, payload: bytes) -> PublishOutcome:
         """Publish an answer, or fail as the test wants."""
         if self.failing:
             return Failed(self.failing, disk_full=True)
@@ -141,7 +127,7 @@ class MemoryTransport:
         self._published[inbox, stem] = self._clock.monotonic()
         return Published()
 
-    def gone(self, keys: Iterable[tuple[str, str, Identity]]) -> set[Key]:
+    def gone(self, keys: Iterable[tuple[str, str, Identity]]) -> set[RequestKey]:
         """Say which requests were withdrawn or replaced."""
         return {
             (inbox, stem)
@@ -199,7 +185,7 @@ class ScriptedJudge:
 
 
 class SimulatedRules:
-    """Standings made of one ruleset text, a layer for each session, and the guard's surroundings."""
+    """Decision contexts made of one ruleset text, a layer for each session, and the guard's surroundings."""
 
     def __init__(  # noqa: PLR0913 - what it is made of
         self,
@@ -207,8 +193,8 @@ class SimulatedRules:
         *,
         workspace: str,
         mode: Mode,
-        sessions: Sessions,
-        memory: Memory,
+        sessions: SessionTree,
+        taught_rules: TaughtRules,
         projects: Projects,
         has_judge: bool,
     ) -> None:
@@ -216,7 +202,7 @@ class SimulatedRules:
         self.layers: dict[str, Layer] = {}
         self.taught: SessionRules | None = None
         self.judge_advises = False
-        self._memory = memory
+        self._taught_rules = taught_rules
         self._projects = projects
         self.surroundings = Surroundings(workspaces=(workspace,), home="/home/u")
         self._mode = mode
@@ -227,7 +213,7 @@ class SimulatedRules:
         """Give a session a ruleset of its own."""
         self.layers[session] = read_layer(text, file=f"{session}.toml", kind=LayerKind.SESSION)
 
-    def standing(self, request: Request) -> Standing:
+    def context(self, request: Request) -> DecisionContext:
         """Compose the rulesets along the parent chain."""
         chain = []
         places = self._sessions.chain(request)
@@ -237,29 +223,31 @@ class SimulatedRules:
             chain.append(Ruleset.compose(layers, home="/home/u", mode=self._mode))
         has_judge = self._has_judge and self._mode is Mode.JUDGE
         project = self._projects.grants(request.facts.cwd if request.facts else "")
-        taught = self.taught or self._memory.view(request, places, project)
-        return Standing(tuple(chain), self.surroundings, taught, has_judge=has_judge, judge_advises=self.judge_advises)
+        taught = self.taught or self._taught_rules.view(request, places, project)
+        return DecisionContext(
+            tuple(chain), self.surroundings, taught, has_judge=has_judge, judge_advises=self.judge_advises
+        )
 
     def epoch(self, request: Request) -> str:
-        """Name the rules a judge would be shown: the real thing, but for a standing that a test made up."""
-        standing = self.standing(request)
+        """Name the rules a judge would be shown: the real thing, but for a context that a test made up."""
+        context = self.context(request)
         if self.taught is not None:
-            return standing.version
-        return epoch_of(ground_of(self._memory.brief(request, standing), standing.taught), standing)
+            return context.version
+        return epoch_of(background_of(self._taught_rules.brief(request, context), context.taught), context)
 
     def suggestions(self, request: Request) -> Sequence[tuple[str, str]]:
         """Suggest what the requester suggests."""
         return [(one.surface, one.pattern) for one in request.suggestions]
 
 
-class _Shelf:
+class _PromptDisplay:
     def __init__(self) -> None:
-        self.prompts: dict[Key, Prompt] = {}
+        self.prompts: dict[RequestKey, Prompt] = {}
 
     def put(self, prompt: Prompt) -> None:
         self.prompts[prompt.key] = prompt
 
-    def take(self, key: Key) -> None:
+    def take(self, key: RequestKey) -> None:
         self.prompts.pop(key, None)
 
 
@@ -299,10 +287,10 @@ class Simulation:
         self.transport = transport or MemoryTransport(self.clock)
         self.human = human or ScriptedHuman()
         self.judge = judge or ScriptedJudge()
-        self.sessions = Sessions()
+        self.sessions = SessionTree()
         self.queue = SeatQueue()
-        self.shelf = _Shelf()
-        self.memory = Memory(self.sessions, clock=self.clock)
+        self.prompt_files = _PromptDisplay()
+        self.taught_rules = TaughtRules(self.sessions, clock=self.clock)
         trust = TrustStore(directory.with_name(f"{directory.name}-trust.json"))
         projects = Projects(RulesetFiles(user=None, trust=trust, workspaces=[Path(workspace)]), trust)
         self.rules = SimulatedRules(
@@ -310,16 +298,18 @@ class Simulation:
             workspace=workspace,
             mode=mode,
             sessions=self.sessions,
-            memory=self.memory,
+            taught_rules=self.taught_rules,
             projects=projects,
             has_judge=judge is not None,
         )
-        self.journal = Journal.open(directory, clock=self.clock.wall_ms, folds=self.memory.folds, redact=redacted_text)
-        self.teaching = Teaching(self.memory, projects, sessions=self.sessions, journal=self.journal)
+        self.journal = Journal.open(
+            directory, clock=self.clock.wall_ms, folds=self.taught_rules.folds, redact=redacted_text
+        )
+        self.teaching = Teaching(self.taught_rules, projects, sessions=self.sessions, journal=self.journal)
         self.ledger = Ledger(self.journal.state)
-        self._to_judge: list[tuple[AskJudge, Key]] = []
+        self._to_judge: list[tuple[AskJudge, RequestKey]] = []
         self._count = 0
-        self.desk = Desk(
+        self.lifecycle = RequestLifecycle(
             transport=self.transport,
             journal=self.journal,
             ledger=self.ledger,
@@ -328,7 +318,7 @@ class Simulation:
             sessions=self.sessions,
             teaching=self.teaching,
             queue=self.queue,
-            shelf=self.shelf,
+            prompt_files=self.prompt_files,
             clock=self.clock,
             limits=lambda: limits or Limits(WAIT_S),
             consult=lambda asked, key: self._to_judge.append((asked, key)),
@@ -365,24 +355,24 @@ class Simulation:
 
     def turn(self) -> None:
         """Do what the daemon does on a wake-up, then let the judge and the human answer."""
-        self.desk.receive(self.transport.pending())
-        self.desk.watch_over()
-        self.desk.flush()
+        self.lifecycle.receive(self.transport.pending())
+        self.lifecycle.watch_over()
+        self.lifecycle.flush()
         while self._to_judge:
             asked, key = self._to_judge.pop(0)
-            self.desk.judged(key, asked.weighed.request.digest, self.judge.consider(asked))
-            self.desk.flush()
+            self.lifecycle.judged(key, asked.evaluation.request.digest, self.judge.consider(asked))
+            self.lifecycle.flush()
         for question in self.queue.waiting():
             self.human.seen.append(question.prompt)
             reply = self.human.script(question.prompt)
             if reply is not None:
                 self.answer(question.key, reply)
 
-    def answer(self, key: Key, reply: Reply, *, via: str = "script") -> Answered:
+    def answer(self, key: RequestKey, reply: Reply, *, via: str = "script") -> Answered:
         """Answer as a person would, and let it out."""
         question = self.queue.get(key)
-        answered = self.desk.reply(key, question.digest if question else None, reply, via=via)
-        self.desk.flush()
+        answered = self.lifecycle.reply(key, question.digest if question else None, reply, via=via)
+        self.lifecycle.flush()
         return answered
 
     def outcome(self, stem: str, *, inbox: str = "root") -> dict[str, Any] | None:

@@ -11,22 +11,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.programs.variables import changes_what_runs
-from fwdperm.rules.unit import Unit
-from fwdperm.shell import Stands, Word, parse_line
-from fwdperm.shell.literal import literal_values, put_in
-from fwdperm.units.glimpses import glimpses_of_command, glimpses_of_script, glimpses_of_text, may_run_a_script
+from fwdperm.programs import changes_what_runs
+from fwdperm.rules import Unit
+from fwdperm.shell import Stands, Word, literal_values, parse_line, put_in
 from fwdperm.units.operands import path_operands
 from fwdperm.units.paths import brace_names, climbs_past_glob, has_glob, inside, is_unknown, name_path
+from fwdperm.units.possible_commands import (
+    may_run_a_script,
+    possible_commands_of_command,
+    possible_commands_of_script,
+    possible_commands_of_text,
+)
 from fwdperm.units.texts import command_texts, fold, has_harmless_prefixes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fwdperm.shell.command import Command, Line, Redirect
-    from fwdperm.wire.request import Facts
+    from fwdperm.shell import Command, CommandLine, Redirect
+    from fwdperm.wire import Facts
 
-_GLIMPSES: Final = 16
+_POSSIBLE_COMMANDS: Final = 16
 """Opaque commands of one line that are looked behind."""
 _EMPTY: Final = "it is empty"
 _UNKNOWN_TARGET: Final = "the file it writes is not known"
@@ -34,7 +38,7 @@ _UNKNOWN_GLOB: Final = "which directory its glob means is not known"
 _UNKNOWN_PLACE: Final = "which directory it starts from is not known"
 
 
-def bash_units(facts: Facts) -> tuple[tuple[Unit, ...], Line]:
+def bash_units(facts: Facts) -> tuple[tuple[Unit, ...], CommandLine]:
     """Break a command line down.
 
     Args:
@@ -50,15 +54,15 @@ def bash_units(facts: Facts) -> tuple[tuple[Unit, ...], Line]:
 class _Units:
     """One pass over the commands of a line."""
 
-    __slots__ = ("canonical", "facts", "glimpses", "line", "places", "seen", "units", "values", "wrapping")
+    __slots__ = ("canonical", "facts", "line", "places", "possible_commands", "seen", "units", "values", "wrapping")
 
-    def __init__(self, facts: Facts, line: Line) -> None:
+    def __init__(self, facts: Facts, line: CommandLine) -> None:
         self.facts = facts
         self.line = line
         self.units: list[Unit] = []
         self.places: list[int] = []
         self.canonical = dict(facts.canonical_operands)
-        self.glimpses = _GLIMPSES
+        self.possible_commands = _POSSIBLE_COMMANDS
         self.values: dict[str, list[str]] | None = None
         self.seen: set[tuple[str, str, int]] = set()
         self.wrapping = {one.carrier for one in line.commands if one.wrapped_by}
@@ -94,12 +98,12 @@ class _Units:
             return
         texts = command_texts(command, home=self.facts.home)
         strict = texts.strict
-        if command.opaque and self.glimpses > 0:
-            self.glimpses -= 1
-            strict = (*strict, *glimpses_of_command(self.line, index, home=self.facts.home))
-        elif self.glimpses > 0 and len(self.line.commands) > 1 and may_run_a_script(command):
-            self.glimpses -= 1
-            strict = (*strict, *glimpses_of_script(self.line, index, home=self.facts.home))
+        if command.opaque and self.possible_commands > 0:
+            self.possible_commands -= 1
+            strict = (*strict, *possible_commands_of_command(self.line, index, home=self.facts.home))
+        elif self.possible_commands > 0 and len(self.line.commands) > 1 and may_run_a_script(command):
+            self.possible_commands -= 1
+            strict = (*strict, *possible_commands_of_script(self.line, index, home=self.facts.home))
         runs_inside = command.harmless and index in self.wrapping and has_harmless_prefixes(command)
         self.places.append(len(self.units))
         self.units.append(
@@ -122,11 +126,13 @@ class _Units:
     def _unparsed(self, command: Command) -> Unit:
         """Give the unit of a line that cannot be parsed: ask, but let deny look at its pieces."""
         text = command.raw
-        glimpses = [one for part in (text, *self.line.unread) for one in glimpses_of_text(part, home=self.facts.home)]
+        possible_commands = [
+            one for part in (text, *self.line.unread) for one in possible_commands_of_text(part, home=self.facts.home)
+        ]
         return Unit(
             "bash",
             (fold(text) or text,),
-            tuple(dict.fromkeys(glimpses)),
+            tuple(dict.fromkeys(possible_commands)),
             opaque=command.opaque,
             stands="line",
             command=len(self.line.commands) - 1,

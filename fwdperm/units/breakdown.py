@@ -1,6 +1,6 @@
-"""The door of this room: facts in, units out.
+"""Where other rooms come in: facts in, units out.
 
-Lives here: `Breakdown` and `breakdown`. Pure.
+Lives here: `Breakdown` and `break_down`. Pure.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from fwdperm.units.bash import bash_units
 from fwdperm.units.plain import is_path, path_units, plain_units
 
 if TYPE_CHECKING:
-    from fwdperm.rules.unit import Unit
-    from fwdperm.shell.command import Line
-    from fwdperm.wire.request import Facts
+    from fwdperm.rules import Unit
+    from fwdperm.shell import CommandLine
+    from fwdperm.wire import Facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class Breakdown:
     """
 
     units: tuple[Unit, ...]
-    line: Line | None = None
+    line: CommandLine | None = None
 
 
-def breakdown(facts: Facts) -> Breakdown:
+def break_down(facts: Facts) -> Breakdown:
     """Break a request down into what must be permitted for it to be permitted.
 
     Args:

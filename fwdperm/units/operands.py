@@ -12,16 +12,13 @@ import re
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from fwdperm.programs.invocation import read_use
-from fwdperm.programs.lookup import lookup
-from fwdperm.programs.program import Carries, Files, First, Program, Takes
+from fwdperm.programs import Carries, Files, First, Program, Takes, lookup, read_use
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fwdperm.programs.invocation import Reading
-    from fwdperm.programs.program import Option
-    from fwdperm.shell.command import Command, Word
+    from fwdperm.programs import Option, Reading
+    from fwdperm.shell import Command, Word
 
 
 _KEY: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)=(.+)", re.DOTALL)

@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit, urlunsplit
 
-from fwdperm.rules.unit import Unit
+from fwdperm.rules import Unit
 from fwdperm.units.paths import PathNames, climbs_past_glob, has_glob, inside, name_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from fwdperm.wire.request import Facts
+    from fwdperm.wire import Facts
 
 PATH_SURFACES: Final = frozenset(
     [

@@ -1,7 +1,7 @@
 """What an *always* would record for a request: patterns a person can read and means.
 
-Lives here: `suggest`. How many words make a command stands in the book of programs. Pure. Never here: recording it
-(`memory/`).
+Lives here: `suggest_patterns`. How many words make a command stands in the book of programs. Pure. Never here:
+recording it (`session_rules/`).
 
 Each pattern matches its own request, stars of the request are literal in it, and a wildcard stands only where the
 request had something more to say: `git status` is recorded as it is, `git checkout main` as `git checkout *`. Whatever
@@ -14,18 +14,18 @@ from posixpath import dirname
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from fwdperm.programs.lookup import lookup
-from fwdperm.rules.wildcard import Wildcard, escape
+from fwdperm.programs import lookup
+from fwdperm.rules import Wildcard, escape_pattern
 from fwdperm.settings import PATTERNS
 from fwdperm.units.plain import PATH_SURFACES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from fwdperm.rules.unit import Unit
-    from fwdperm.shell.command import Command
+    from fwdperm.rules import Unit
+    from fwdperm.shell import Command
     from fwdperm.units.breakdown import Breakdown
-    from fwdperm.wire.request import Facts
+    from fwdperm.wire import Facts
 
 _FILE_SURFACES: Final = PATH_SURFACES | {"write"}
 _SHALLOW: Final = 2
@@ -44,7 +44,7 @@ class Offer(NamedTuple):
     pattern: str
 
 
-def suggest(facts: Facts, made: Breakdown, *, asked: Collection[int] | None = None) -> tuple[Offer, ...]:
+def suggest_patterns(facts: Facts, made: Breakdown, *, asked: Collection[int] | None = None) -> tuple[Offer, ...]:
     """Suggest what an *always* would record.
 
     Args:
@@ -78,7 +78,7 @@ def _covering(facts: Facts, made: Breakdown, unit: Unit, *, wraps: bool) -> Iter
         wildcard = Wildcard.literal_aware(pattern)
         if any(wildcard.matches(text) for text in unit.spellings):
             yield pattern
-    yield escape(unit.spellings[0])
+    yield escape_pattern(unit.spellings[0])
 
 
 def _useful(facts: Facts, made: Breakdown, unit: Unit, *, wraps: bool) -> Iterator[str]:
@@ -89,7 +89,9 @@ def _useful(facts: Facts, made: Breakdown, unit: Unit, *, wraps: bool) -> Iterat
     elif unit.surface in _FILE_SURFACES:
         yield from _of_path(unit, facts=facts)
     elif unit.surface == "mcp" or unit.surface.startswith("mcp__"):
-        yield from (escape(text) for text in unit.spellings if ":" in text.partition(" ")[0] and " " not in text)
+        yield from (
+            escape_pattern(text) for text in unit.spellings if ":" in text.partition(" ")[0] and " " not in text
+        )
     elif "://" in unit.spellings[0]:
         yield from _of_address(unit.spellings[0])
 
@@ -104,7 +106,7 @@ def _of_command(command: Command, *, wraps: bool) -> Iterator[str]:
         return
     if any(word.raw.startswith("-") for word in kept[1:]) and command.argv[1:2] != ("-m",):
         return
-    pattern = " ".join(escape(word.raw) for word in kept)
+    pattern = " ".join(escape_pattern(word.raw) for word in kept)
     yield pattern if len(words) == size else f"{pattern} *"
 
 
@@ -137,9 +139,9 @@ def _of_path(unit: Unit, *, facts: Facts) -> Iterator[str]:
         or parent in (facts.cwd.rstrip("/"), facts.home.rstrip("/"))
         or (facts.home and facts.home.startswith(f"{parent}/"))
     ):
-        yield escape(absolute)
+        yield escape_pattern(absolute)
     else:
-        yield f"{escape(parent)}/*"
+        yield f"{escape_pattern(parent)}/*"
 
 
 def _of_address(value: str) -> Iterator[str]:
@@ -149,4 +151,4 @@ def _of_address(value: str) -> Iterator[str]:
     except ValueError:
         return
     if value.startswith("https://") and parts.netloc and "@" not in parts.netloc and not value.endswith(parts.netloc):
-        yield f"https://{escape(parts.netloc)}/*"
+        yield f"https://{escape_pattern(parts.netloc)}/*"

@@ -11,12 +11,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from fwdperm.programs.standard import standard_base
-from fwdperm.programs.variables import is_harmless_variable
+from fwdperm.programs import is_harmless_variable, standard_base
 from fwdperm.units.paths import plain_path
 
 if TYPE_CHECKING:
-    from fwdperm.shell.command import Command, Word
+    from fwdperm.shell import Command, Word
 
 _BLANK: Final = re.compile(r"\s")
 _BENT: Final = re.compile(r"//|/\.\.?(?:/|$)|^\.\.?/")

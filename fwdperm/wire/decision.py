@@ -1,6 +1,7 @@
 """The final word on a request, with its evidence.
 
-Lives here: `Decision` and what it is made of. Never here: how it is reached (`decide.py`) or written (`response.py`).
+Lives here: `Decision` and what it is made of. Never here: how it is reached (`decision/order.py`) or written
+(`response.py`).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Stage(StrEnum):
     NOBODY = "nobody"
 
 
-class Code(StrEnum):
+class UndecidedCode(StrEnum):
     """Why nobody decided."""
 
     EXPIRED = "expired"
@@ -106,7 +107,7 @@ class Decision:
     outcome: Outcome
     stage: Stage
     reason: str
-    code: Code | None = None
+    code: UndecidedCode | None = None
     note: str = ""
     rule: RuleRef | None = None
     by: str = ""

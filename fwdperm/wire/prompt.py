@@ -17,8 +17,8 @@ from pydantic.alias_generators import to_camel
 
 from fwdperm.errors import ChildError, OperatorError
 from fwdperm.settings import LONGEST_GRANT_MS, NOTE_CHARS, PATTERNS, VALUE_CHARS
-from fwdperm.wire.shown import shown
-from fwdperm.wire.strict import loads
+from fwdperm.wire.safe_text import shown
+from fwdperm.wire.strict import strict_loads
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -292,15 +292,15 @@ def parse_prompt(data: bytes) -> Prompt:
     return read_form(Prompt, data, what="prompt")
 
 
-def dump(value: OnDisk) -> bytes:
+def encode_form(value: OnDisk) -> bytes:
     """Write a prompt, a reply, its outcome or a rule command as it lies on disk; what was not said is left out."""
     return value.model_dump_json(by_alias=True, exclude_none=True).encode()
 
 
-Model = TypeVar("Model", bound=OnDisk)
+FormT = TypeVar("FormT", bound=OnDisk)
 
 
-def read_form(model: type[Model], data: bytes, *, what: str) -> Model:
+def read_form(model: type[FormT], data: bytes, *, what: str) -> FormT:
     """Read one form strictly, by its keys as they lie on disk.
 
     Args:
@@ -312,7 +312,7 @@ def read_form(model: type[Model], data: bytes, *, what: str) -> Model:
         OperatorError: For anything else, with words that are safe to show. Fails closed: nothing was said.
     """
     try:
-        loads(data)
+        strict_loads(data)
         # By alias alone: a file has one spelling for each key.
         return model.model_validate_json(data, by_alias=True, by_name=False)
     except ChildError as error:

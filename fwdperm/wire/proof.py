@@ -12,10 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 try:
-    from _blake2 import blake2s
-except ImportError:  # pragma: no cover - an interpreter built without its own hashes
-    from hashlib import blake2s
-try:
     from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]  # 3.12 and later
 except ImportError:
     try:
@@ -29,9 +25,18 @@ def digest_of(content: bytes) -> str:
     return str(sha256(content).hexdigest())
 
 
+def _blake2s(message: bytes, *, key: bytes = b"", size: int = 32) -> bytes:
+    """Hash, and load the hash only then: a requester without a token never needs it."""
+    try:
+        from _blake2 import blake2s  # noqa: PLC0415 - see above
+    except ImportError:  # pragma: no cover - an interpreter built without its own hashes
+        from hashlib import blake2s  # noqa: PLC0415 - as above
+    return bytes(blake2s(message, key=key, digest_size=size).digest())
+
+
 def short_digest(text: str) -> str:
     """Return eight hex characters that tell two texts apart in a file name. Not for anything secret."""
-    return str(blake2s(text.encode(errors="surrogateescape"), digest_size=4).hexdigest())
+    return _blake2s(text.encode(errors="surrogateescape"), size=4).hex()
 
 
 def prove(  # noqa: PLR0913 - the recipe's parts, each named
@@ -69,8 +74,8 @@ def prove(  # noqa: PLR0913 - the recipe's parts, each named
     fields = (request_id, str(created_ms), session, agent, surface, *values, cwd)
     coded = [field.encode(errors="surrogatepass") for field in fields]
     message = b"\n".join(b"%d:%s" % (len(field), field) for field in coded)
-    key = blake2s(token.encode(errors="surrogatepass")).digest()
-    return str(blake2s(message, key=key).hexdigest())
+    key = _blake2s(token.encode(errors="surrogatepass"))
+    return _blake2s(message, key=key).hex()
 
 
 def is_same_digest(one: str, other: str) -> bool:

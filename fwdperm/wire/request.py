@@ -9,7 +9,10 @@ working directory.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
+
+RequestKey: TypeAlias = tuple[str, str]
+"""(inbox, request id): there is at most one decision for it, for ever."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,6 @@ class Request:
     proof: str = ""
 
     @property
-    def key(self) -> tuple[str, str]:
+    def key(self) -> RequestKey:
         """(inbox, id): at most one decision for it, for ever."""
         return (self.inbox, self.id)

@@ -16,7 +16,7 @@ from fwdperm.errors import ChildError
 from fwdperm.settings import EVIDENCE_CHARS, LONGEST_WAIT_S, NAME_CHARS, ROUTE_HOPS, VALUE_CHARS, VALUES
 from fwdperm.wire.ids import is_request_id
 from fwdperm.wire.request import Facts, Request, Suggestion
-from fwdperm.wire.strict import loads
+from fwdperm.wire.strict import strict_loads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,7 +105,7 @@ def read_request(data: bytes, *, stem: str, inbox: str) -> Request:
             file is set aside when its name is no request id.
     """
     digest = hashlib.sha256(data).hexdigest()
-    raw = loads(data)
+    raw = strict_loads(data)
     if not isinstance(raw, dict):
         raise ChildError("is not a JSON object")
     version = raw.get("v")

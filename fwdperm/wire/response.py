@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, assert_nev
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from fwdperm.wire.decision import Code, Decision, Outcome, Stage
+from fwdperm.wire.decision import Decision, Outcome, Stage, UndecidedCode
 
 if TYPE_CHECKING:
     from fwdperm.wire.request import Request
@@ -72,7 +72,7 @@ class ByNobody(_By):
 
     kind: Literal["unavailable", "gate_error"]
     reason: str
-    code: Code = Field(strict=False)
+    code: UndecidedCode = Field(strict=False)
 
 
 DecidedBy: TypeAlias = Annotated[ByRule | BySessionRule | ByAuthorizer | ByUser | ByNobody, Field(discriminator="kind")]
@@ -152,7 +152,7 @@ def decided_by(decision: Decision) -> dict[str, Any]:
         case Stage.HUMAN:
             return base | {"kind": "user", "via": decision.by}
         case Stage.NOBODY:
-            internal = decision.code in (Code.MALFORMED, Code.INTERNAL, Code.REPLAYED)
+            internal = decision.code in (UndecidedCode.MALFORMED, UndecidedCode.INTERNAL, UndecidedCode.REPLAYED)
             kind = "gate_error" if internal else "unavailable"
             return base | {"kind": kind, "reason": decision.reason, "code": str(decision.code)}
         case _:
@@ -162,6 +162,6 @@ def decided_by(decision: Decision) -> dict[str, Any]:
 _dumps = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False).encode
 
 
-def encode(answer: dict[str, Any]) -> bytes:
+def encode_response(answer: dict[str, Any]) -> bytes:
     """Give the bytes of an answer file: ASCII, sorted keys, one line."""
     return _dumps(answer).encode() + b"\n"

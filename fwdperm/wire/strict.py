@@ -15,7 +15,7 @@ from fwdperm.settings import JSON_DEPTH
 _BOM: Final = b"\xef\xbb\xbf"
 
 
-def loads(data: bytes) -> Any:
+def strict_loads(data: bytes) -> Any:
     """Parse JSON, refusing everything that two readers could understand differently.
 
     Args:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fwdperm.places import fast_command, find_state
-from fwdperm.testing.agent_model import AgentModel
+from fwdperm.sessions.locations import fast_command, find_state
+from fwdperm.testing import AgentModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

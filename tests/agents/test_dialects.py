@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from fwdperm.agents import claude, codex, copilot, gemini, qwen
 from fwdperm.agents.event import BadEvent
-from fwdperm.agents.lineage import place_of
+from fwdperm.agents.lineage import position_of
 from fwdperm.agents.summary import shortened, size_of
-from fwdperm.agents.tools import accesses
+from fwdperm.agents.tool_calls import accesses
 from fwdperm.settings import VALUE_CHARS
 
 CLAUDE = {
@@ -262,20 +262,20 @@ def test_no_word_for_an_event_nobody_knows_could_be_read_as_an_approval(dialect:
 
 
 def test_a_root_agent_without_a_launcher_asks_the_root_inbox() -> None:
-    place = place_of(claude.read("PermissionRequest", CLAUDE), {}, name="claude")
+    place = position_of(claude.read("PermissionRequest", CLAUDE), {}, name="claude")
     assert (place.session, place.inbox, place.agent) == ("02d57ab4-98d3", "root", "claude")
     assert not place.is_launched
 
 
 def test_a_launched_root_agent_is_the_launched_session() -> None:
     env = {"FWDPERM_SESSION": "build", "FWDPERM_PARENT": "ci", "FWDPERM_AGENT": "builder", "FWDPERM_TOKEN": "t"}
-    place = place_of(claude.read("PermissionRequest", CLAUDE), env, name="claude")
+    place = position_of(claude.read("PermissionRequest", CLAUDE), env, name="claude")
     assert (place.session, place.inbox, place.agent, place.is_launched) == ("build", "ci", "builder", True)
 
 
 def test_a_copilot_subagent_of_a_subagent_asks_in_the_middle_ones_inbox() -> None:
     raw = COPILOT | {"agentId": "c2", "agentType": "t", "parentAgentId": "c1"}
-    place = place_of(copilot.read("permissionRequest", raw), {}, name="copilot")
+    place = position_of(copilot.read("permissionRequest", raw), {}, name="copilot")
     assert (place.session, place.inbox) == ("7daee7b1/c2", "7daee7b1/c1")
     assert [one for one, _ in place.ancestors] == ["7daee7b1/c1", "7daee7b1", "root"]
 
@@ -288,7 +288,7 @@ def test_programs_in_programs_are_followed_up_to_the_launched_one() -> None:
         "10": {"FWDPERM_SESSION": "build"},
     }
     env = {"CLAUDE_PID": "30", "FWDPERM_SESSION": "build", "FWDPERM_PARENT": "ci", "FWDPERM_TOKEN": "t"}
-    place = place_of(
+    place = position_of(
         claude.read("PermissionRequest", CLAUDE), env, name="claude", started_with=lambda pid: started.get(pid, {})
     )
     assert (place.session, place.inbox, place.is_launched) == ("02d57ab4-98d3", "s2", False)
@@ -298,11 +298,11 @@ def test_programs_in_programs_are_followed_up_to_the_launched_one() -> None:
 def test_another_agent_started_by_claude_codes_shell_tool_is_its_child() -> None:
     """Only Claude Code's own hooks see variables of its own program; another agent's see those around it."""
     env = {"CLAUDE_PID": "10", "CLAUDE_CODE_SESSION_ID": "outer"}
-    place = place_of(codex.read("PermissionRequest", CLAUDE), env, name="codex", started_with=lambda _: {})
+    place = position_of(codex.read("PermissionRequest", CLAUDE), env, name="codex", started_with=lambda _: {})
     assert (place.session, place.inbox, place.agent) == ("02d57ab4-98d3", "outer", "codex")
     assert place.ancestors == (("outer", "claude"), ("root", ""))
     env = {"CLAUDE_PID": "10", "CLAUDE_CODE_SESSION_ID": CLAUDE["session_id"]}
-    place = place_of(claude.read("PermissionRequest", CLAUDE), env, name="claude", started_with=lambda _: {})
+    place = position_of(claude.read("PermissionRequest", CLAUDE), env, name="claude", started_with=lambda _: {})
     assert place.inbox == "root"
 
 
@@ -312,7 +312,7 @@ def test_a_program_that_was_launched_anew_inside_another_stands_for_itself() -> 
         "10": {"FWDPERM_SESSION": "outer"},
     }
     env = {"CLAUDE_PID": "30", "FWDPERM_SESSION": "inner", "FWDPERM_PARENT": "outer"}
-    place = place_of(
+    place = position_of(
         claude.read("PermissionRequest", CLAUDE), env, name="claude", started_with=lambda pid: started.get(pid, {})
     )
     assert (place.session, place.inbox, place.is_launched) == ("inner", "outer", True)
@@ -324,6 +324,6 @@ def test_agents_that_name_each_other_as_parents_end(tmp_path: Any) -> None:
     for one, other in (("a", "b"), ("b", "c"), ("c", "b")):
         (folder / f"agent-{one}.meta.json").write_text(f'{{"parentAgentId": "{other}", "agentType": "t-{one}"}}')
     raw = CLAUDE | {"agent_id": "a", "transcript_path": f"{tmp_path}/02d57ab4-98d3.jsonl"}
-    place = place_of(claude.read("PermissionRequest", raw), {}, name="claude")
+    place = position_of(claude.read("PermissionRequest", raw), {}, name="claude")
     assert [one.rpartition("/")[2] for one, _ in place.ancestors] == ["b", "c", "02d57ab4-98d3", "root"]
     assert place.ancestors[0][1] == "t-b"

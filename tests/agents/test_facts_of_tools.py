@@ -12,14 +12,14 @@ import pytest
 
 from fwdperm.agents import opencode
 from fwdperm.agents.event import BadEvent
-from fwdperm.agents.tools import accesses
-from fwdperm.decide import AskJudge, Decided, begin
-from fwdperm.facts import state_question
-from fwdperm.guard import Surroundings
+from fwdperm.agents.tool_calls import accesses
+from fwdperm.client.question import state_question
+from fwdperm.decision.context import DecisionContext, NothingTaught
+from fwdperm.decision.order import AskJudge, Decided, begin
+from fwdperm.guard.surroundings import Surroundings
 from fwdperm.rules.rule import LayerKind
 from fwdperm.rules.ruleset import Ruleset
 from fwdperm.rules.toml_file import read_layer
-from fwdperm.standing import NothingTaught, Standing
 from fwdperm.wire.request_file import read_request
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def verdicts(asked: Iterable[Access], rules: str, *, cwd: str, home: str = "/hom
     """Give what becomes of each access before any judge or person: allow, deny, judge or person."""
     layer = read_layer(rules, file="rules.toml", kind=LayerKind.USER)
     assert not layer.problems
-    standing = Standing(
+    context = DecisionContext(
         chain=(Ruleset.compose([layer], home=home),),
         surroundings=Surroundings(workspaces=(cwd,), home=home),
         taught=NothingTaught(),
@@ -75,7 +75,7 @@ def verdicts(asked: Iterable[Access], rules: str, *, cwd: str, home: str = "/hom
             access.surface, access.values, request_id="r1", now_ms=1, cwd=cwd, inbox="root", session="s", agent="a",
             wait_s=60, home=home, message=access.message, floor=access.floor,
         )  # fmt: skip
-        step = begin(read_request(question.content, stem="r1", inbox="root"), standing)
+        step = begin(read_request(question.content, stem="r1", inbox="root"), context)
         match step:
             case Decided():
                 found.append("allow" if step.is_approved else "deny")
@@ -222,14 +222,14 @@ def test_a_configured_marker_is_met_by_a_glob(tmp_path: Path) -> None:
     cwd = str(tmp_path)
     layer = Ruleset.compose([], home="/home/u")
     around = Surroundings(workspaces=(cwd,), home="/home/u", sensitive_read=("vault/*.md",))
-    standing = Standing(chain=(layer,), surroundings=around, taught=NothingTaught(), has_judge=True)
+    context = DecisionContext(chain=(layer,), surroundings=around, taught=NothingTaught(), has_judge=True)
     for glob, expected in (("v*/*.md", False), ("**/*.md", False), ("docs/*.md", True)):
         (access,) = accesses("Grep", {"pattern": "x", "glob": glob}, cwd=cwd)
         question = state_question(
             access.surface, access.values, request_id="r1", now_ms=1, cwd=cwd, inbox="root", session="s", agent="a",
             wait_s=60,
         )  # fmt: skip
-        step = begin(read_request(question.content, stem="r1", inbox="root"), standing)
+        step = begin(read_request(question.content, stem="r1", inbox="root"), context)
         assert (isinstance(step, Decided) and step.is_approved) == expected, glob
 
 

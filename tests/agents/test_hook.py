@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fwdperm.agents.hook import AGENT_TIMEOUT_S, LAST_S, WAIT_S
-from fwdperm.pending_notes import KEPT_S, leave_note, take_note
-from fwdperm.places import fast_command
+from fwdperm.client.pending_notes import KEPT_S, leave_note, take_note
+from fwdperm.sessions.locations import fast_command
 
 if TYPE_CHECKING:
     from conftest import Post
@@ -105,7 +105,7 @@ def test_a_command_line_without_agent_and_event_blocks(post: Post, words: tuple[
     assert (done.returncode, done.stdout) == (2, "")
 
 
-@pytest.mark.parametrize(("name", "budget"), [("PermissionRequest", 20), ("PostToolUse", 13)])
+@pytest.mark.parametrize(("name", "budget"), [("PermissionRequest", 22), ("PostToolUse", 16)])
 def test_a_hook_loads_nothing_that_costs_a_start(post: Post, name: str, budget: int) -> None:
     """Agents wait for this process at every call: no json, re, pathlib, typing, dataclasses, and few modules at all."""
     post.serve()

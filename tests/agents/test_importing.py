@@ -15,7 +15,7 @@ from fwdperm.errors import OperatorError
 from fwdperm.rules.rule import Action, LayerKind
 from fwdperm.rules.ruleset import Ruleset
 from fwdperm.rules.toml_file import read_config
-from fwdperm.units.breakdown import breakdown
+from fwdperm.units.breakdown import break_down
 from fwdperm.wire.request import Facts
 
 HOME, CWD = "/home/u", "/home/u/project"
@@ -27,7 +27,7 @@ def ours(toml: str, surface: str, value: str) -> Action:
     config = read_config(toml, file="imported.toml", kind=LayerKind.USER)
     assert not [problem for problem in config.problems if problem.is_error], (config.problems, toml)
     ruleset = Ruleset.compose([config.layer], home=HOME)
-    found = [ruleset.resolve(unit) for unit in breakdown(Facts(surface, (value,), cwd=CWD, home=HOME)).units]
+    found = [ruleset.resolve(unit) for unit in break_down(Facts(surface, (value,), cwd=CWD, home=HOME)).units]
     spoken = [one.action for one in found if one.action is not None]
     return max(spoken, key=ORDER.index, default=Action.ASK)
 

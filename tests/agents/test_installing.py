@@ -13,7 +13,7 @@ import tomlkit
 
 from fwdperm.agents import installing
 from fwdperm.errors import OperatorError
-from fwdperm.places import fast_command
+from fwdperm.sessions.locations import fast_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,39 +33,42 @@ THEIRS = {
 @pytest.mark.parametrize("agent", ["claude", "copilot"])
 def test_putting_and_taking_leaves_what_was_there(agent: str) -> None:
     before = json.dumps(THEIRS if agent == "claude" else {"version": 1, "hooks": {"x": []}}, indent=2) + "\n"
-    put = installing.put(agent, before, words=WORDS)
+    put = installing.put_hooks(agent, before, words=WORDS)
     assert put != before
-    assert installing.put(agent, put, words=WORDS) == put
-    assert json.loads(installing.take(agent, put)) == json.loads(before)
+    assert installing.put_hooks(agent, put, words=WORDS) == put
+    assert json.loads(installing.take_hooks(agent, put)) == json.loads(before)
 
 
 def test_nothing_before_is_nothing_after() -> None:
-    for agent in installing.EVENTS:
-        assert installing.take(agent, installing.put(agent, "", words=WORDS)).strip() == ""
+    for agent in installing.HOOK_EVENTS:
+        assert installing.take_hooks(agent, installing.put_hooks(agent, "", words=WORDS)).strip() == ""
 
 
 def test_an_older_interpreters_hooks_are_replaced_not_doubled() -> None:
-    old = installing.put("claude", json.dumps(THEIRS), words=["/old/python", "/old/fwdperm/__main__.py"])
-    new = installing.put("claude", old, words=WORDS)
+    old = installing.put_hooks("claude", json.dumps(THEIRS), words=["/old/python", "/old/fwdperm/__main__.py"])
+    new = installing.put_hooks("claude", old, words=WORDS)
     assert "/old/" not in new
-    assert len(installing.found("claude", new)) == len(installing.EVENTS["claude"])
+    assert len(installing.find_hooks("claude", new)) == len(installing.HOOK_EVENTS["claude"])
     assert "mine.sh" in new
 
 
 def test_the_agents_own_limit_is_longer_than_ours() -> None:
-    for agent in installing.EVENTS:
-        limits = {one.event: one.timeout_s for one in installing.found(agent, installing.put(agent, "", words=WORDS))}
-        assert limits == installing.EVENTS[agent]
+    for agent in installing.HOOK_EVENTS:
+        limits = {
+            one.event: one.timeout_s
+            for one in installing.find_hooks(agent, installing.put_hooks(agent, "", words=WORDS))
+        }
+        assert limits == installing.HOOK_EVENTS[agent]
 
 
 def test_codex_keeps_its_comments_and_its_other_hooks() -> None:
     before = '# mine\nmodel = "x" # keep\n\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "bye"\n'
-    put = installing.put("codex", before, words=WORDS)
+    put = installing.put_hooks("codex", before, words=WORDS)
     assert put.startswith('# mine\nmodel = "x" # keep\n')
     assert tomllib.loads(put)["hooks"]["Stop"][0]["hooks"][0]["command"] == "bye"
-    assert installing.put("codex", put, words=WORDS) == put
-    assert tomllib.loads(installing.take("codex", put)) == tomllib.loads(before)
-    trusted = installing.trust(put, {"/c/config.toml:stop:0:0": "sha256:1"})
+    assert installing.put_hooks("codex", put, words=WORDS) == put
+    assert tomllib.loads(installing.take_hooks("codex", put)) == tomllib.loads(before)
+    trusted = installing.trust_hooks(put, {"/c/config.toml:stop:0:0": "sha256:1"})
     assert tomllib.loads(trusted)["hooks"]["state"] == {"/c/config.toml:stop:0:0": {"trusted_hash": "sha256:1"}}
     assert trusted.startswith("# mine\n")
 
@@ -83,7 +86,7 @@ def test_codex_keeps_its_comments_and_its_other_hooks() -> None:
 )
 def test_settings_that_cannot_be_read_are_not_touched(agent: str, text: str) -> None:
     with pytest.raises(OperatorError):
-        installing.put(agent, text, words=WORDS)
+        installing.put_hooks(agent, text, words=WORDS)
 
 
 @pytest.fixture
@@ -204,7 +207,7 @@ def test_the_doctor_sees_a_hook_that_does_not_run(post: Post, settings: Path, co
 def planted(marker: Path, program: Path) -> dict[str, str]:
     """Commands that look like ours and would each leave a marker file."""
     touch = f"touch '{marker}'"
-    ours = installing.hook_command(fast_command(sys.executable), "AGENT", "EVENT")
+    ours = installing.hook_command_line(fast_command(sys.executable), "AGENT", "EVENT")
     return {
         "behind": f"fwdperm hook AGENT EVENT; {touch}",
         "behind ours": f"{ours}; {touch}",
@@ -238,7 +241,7 @@ def test_the_doctor_runs_nothing_that_it_finds(post: Post, agent: str, place: st
     program.write_text(f"#!/bin/sh\ntouch '{marker}'\n")
     program.chmod(0o755)
     base = post.work if place == "project" else post.home
-    event = next(iter(installing.EVENTS[agent]))
+    event = next(iter(installing.HOOK_EVENTS[agent]))
     commands = [text.replace("AGENT", agent).replace("EVENT", event) for text in planted(marker, program).values()]
     hooks = [{"type": "command", "command": command, "timeout": 660} for command in commands]
     groups = [{"matcher": "*", "hooks": [hook]} for hook in hooks]
@@ -257,7 +260,7 @@ def test_the_doctor_runs_nothing_that_it_finds(post: Post, agent: str, place: st
     assert done.returncode == 4  # nobody serves, either
     assert "\u202e" not in done.stdout
     assert "\x1b" not in done.stdout
-    seen = [command for command in commands if installing.is_ours(command, agent)]
+    seen = [command for command in commands if installing.is_our_hook(command, agent)]
     assert len(seen) > len(commands) - 3
     assert done.stdout.count("a different command than") == len(seen)
     assert "is what we write" not in done.stdout
@@ -283,7 +286,7 @@ def test_install_trusts_no_command_that_only_looks_like_ours(post: Post) -> None
     """Codex lists a project's hooks too; a trust entry for a planted one would let it run."""
     stub = post.directory / "bin" / "codex"
     stub.parent.mkdir()
-    ours = installing.hook_command(fast_command(sys.executable), "codex", "PermissionRequest")
+    ours = installing.hook_command_line(fast_command(sys.executable), "codex", "PermissionRequest")
     hooks = [
         {"key": "mine", "currentHash": "h1", "command": ours, "trustStatus": "untrusted"},
         {"key": "planted", "currentHash": "h2", "command": f"{ours}; touch x", "trustStatus": "untrusted"},

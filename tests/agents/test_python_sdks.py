@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fwdperm.agents.permit import Permit, permit
-from fwdperm.testing.agent_model import AgentModel, call, play
+from fwdperm.testing import AgentModel, call, play
 
 if TYPE_CHECKING:
     from conftest import Post

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pexpect
 import pytest
 
-from fwdperm.testing.agent_model import AgentModel, call, play
+from fwdperm.testing import AgentModel, call, play
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

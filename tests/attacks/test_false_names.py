@@ -9,12 +9,12 @@ import pytest
 import structlog
 import typer
 
-from fwdperm import client, facts
 from fwdperm.cli.answering import _find
+from fwdperm.client import asking, question
 from fwdperm.errors import OperatorError
-from fwdperm.launch import run
-from fwdperm.recorded import RecordedSession, read_sessions, record_session, this_process
-from fwdperm.serve.logs import configure
+from fwdperm.serve.logs import configure_logs
+from fwdperm.sessions.launch import run_child
+from fwdperm.sessions.registry import RecordedSession, read_sessions, record_session, this_process
 from fwdperm.testing import Simulation
 from fwdperm.wire.prompt import Prompt
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _quiet() -> Iterator[None]:
-    configure(-1)
+    configure_logs(-1)
     yield
     structlog.reset_defaults()
 
@@ -54,7 +54,7 @@ def test_an_id_that_differs_by_blanks_takes_no_running_sessions_record_away(tmp_
     state = tmp_path / "state"
     record_session(state, RecordedSession("build", "root", started_ms=1, **this_process()), ruleset=b"")
     with pytest.raises(OperatorError, match="runs already"):
-        run(["true"], session="build ", root=tmp_path / "root", state=state, env={"PATH": os.environ["PATH"]})
+        run_child(["true"], session="build ", root=tmp_path / "root", state=state, env={"PATH": os.environ["PATH"]})
     assert [one.session for one in read_sessions(state)] == ["build"]
 
 
@@ -63,16 +63,16 @@ def test_a_process_that_names_no_session_is_not_the_earlier_one_with_its_number(
 ) -> None:
     """Process ids come round again, and what was granted to a requester hangs on its name."""
     names = []
-    state_question = facts.state_question
+    state_question = question.state_question
 
     def noted(*args: object, **more: object) -> object:
         names.append(more["session"])
         return state_question(*args, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(client, "state_question", noted)
+    monkeypatch.setattr(asking, "state_question", noted)
     for started in (1_000_000_000, 2_000_000_000):
-        monkeypatch.setattr(client, "_STARTED_NS", started)
-        client._exchange("bash", "ls", root=str(tmp_path / "root"), env={"HOME": "/h"})
+        monkeypatch.setattr(asking, "_STARTED_NS", started)
+        asking._exchange("bash", "ls", root=str(tmp_path / "root"), env={"HOME": "/h"})
     assert len(set(names)) == 2
     assert all(str(name).startswith(f"process-{os.getpid()}-") for name in names)
 

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import structlog
 
+from fwdperm.decision.evaluation import _look_up
 from fwdperm.inbox import tree as tree_module
 from fwdperm.inbox.tree import InboxTree
-from fwdperm.journal.log import Journal, JournalFailed
-from fwdperm.serve import desk
+from fwdperm.journal.log import Journal
+from fwdperm.journal.segments import JournalFailed
+from fwdperm.serve import lifecycle
 from fwdperm.serve import outbox as outbox_module
-from fwdperm.serve.logs import configure
+from fwdperm.serve.logs import configure_logs
 from fwdperm.settings import PATTERNS, UNCONSUMED_S, WAIT_S
 from fwdperm.testing import FakeClock, Simulation
-from fwdperm.units.breakdown import breakdown
-from fwdperm.units.suggest import suggest
-from fwdperm.weigh import _look_up
+from fwdperm.units.breakdown import break_down
+from fwdperm.units.suggest import suggest_patterns
 from fwdperm.wire.request import Facts
 from fwdperm.wire.request_file import read_request
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _quiet() -> Iterator[None]:
-    configure(-1)
+    configure_logs(-1)
     yield
     structlog.reset_defaults()
 
@@ -112,8 +113,8 @@ def test_an_inbox_of_costly_requests_does_not_hold_up_the_others(tmp_path: Path)
         sim.turn()
         wakes += 1
     assert wakes <= 2
-    assert sim.desk.put_off() == {"flood"}
-    while sim.desk.put_off():
+    assert sim.lifecycle.put_off() == {"flood"}
+    while sim.lifecycle.put_off():
         sim.turn()
         wakes += 1
     assert all(sim.outcome(stem, inbox="flood") for stem in hostile)
@@ -124,14 +125,14 @@ def test_an_inbox_of_costly_requests_does_not_hold_up_the_others(tmp_path: Path)
 
 def test_a_letter_that_cannot_even_be_refused_stops_no_other(sim: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     hostile, honest = sim.ask("bash", "git status"), sim.ask("bash", "git log")
-    put = sim.desk._outbox.put
+    put = sim.lifecycle._outbox.put
 
     def failing(arrival: Any, decision: Any, **more: Any) -> None:
         if arrival.request.id == hostile:
             raise RuntimeError("planted")
         put(arrival, decision, **more)
 
-    monkeypatch.setattr(sim.desk._outbox, "put", failing)
+    monkeypatch.setattr(sim.lifecycle._outbox, "put", failing)
     sim.turn()
     assert sim.outcome(hostile) is None
     assert sim.outcome(honest) is not None
@@ -140,8 +141,8 @@ def test_a_letter_that_cannot_even_be_refused_stops_no_other(sim: Simulation, mo
 def test_questions_without_number_leave_the_other_inboxes_their_places(
     sim: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(desk, "WAITING_INBOX", 5)
-    monkeypatch.setattr(desk, "WAITING", 8)
+    monkeypatch.setattr(lifecycle, "WAITING_INBOX", 5)
+    monkeypatch.setattr(lifecycle, "WAITING", 8)
     flood = [sim.ask("bash", f"make {each}", inbox="one", session="x") for each in range(7)]
     more = [sim.ask("bash", f"make {each}", inbox="two", session="x") for each in range(3)]
     sim.turn()
@@ -155,11 +156,11 @@ def test_questions_without_number_leave_the_other_inboxes_their_places(
     assert sim.outcome(honest) is None
     assert sim.outcome(flood[4], inbox="one") is not None
     assert all(sim.outcome(stem, inbox="two") is None for stem in more)
-    assert len(sim.desk.waiting) == len(sim.queue) == 8
+    assert len(sim.lifecycle.waiting) == len(sim.queue) == 8
 
 
 def test_questions_of_many_bytes_are_bounded_by_those(sim: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(desk, "WAITING_INBOX_BYTES", 250_000)
+    monkeypatch.setattr(lifecycle, "WAITING_INBOX_BYTES", 250_000)
     for each in range(9):
         sim.ask("bash", f"make {each}", message="x" * 60_000)
     sim.turn()
@@ -172,14 +173,14 @@ def test_answers_that_an_inbox_does_not_take_are_given_up_when_nobody_waits_for_
     for _ in range(5):
         sim.ask("bash", "git status")
     sim.turn()
-    outbox = sim.desk._outbox
-    sim.desk.retry()
+    outbox = sim.lifecycle._outbox
+    sim.lifecycle.retry()
     assert len(outbox._unpublished) == 5
     sim.clock.advance(WAIT_S + UNCONSUMED_S + 1)
-    sim.desk.retry()
+    sim.lifecycle.retry()
     assert outbox._unpublished == []
     sim.transport.failing = ""
-    sim.desk.retry()
+    sim.lifecycle.retry()
     assert sim.transport.answers == {}
 
 
@@ -194,7 +195,7 @@ def test_only_so_many_unpublished_answers_are_tried_in_one_second(
     sim.transport.failing = ""
     seen = []
     for _ in range(3):
-        sim.desk.retry()
+        sim.lifecycle.retry()
         seen.append(len(sim.transport.answers))
     assert seen == [2, 4, 5]
 
@@ -205,9 +206,9 @@ def test_an_outage_of_the_journal_does_not_fill_the_memory(sim: Simulation, monk
     for _ in range(5):
         sim.ask("bash", "git status")
         sim.turn()
-    assert len(sim.desk._outbox._unrecorded) == 3
+    assert len(sim.lifecycle._outbox._unrecorded) == 3
     monkeypatch.undo()
-    configure(-1)
+    configure_logs(-1)
 
 
 def _no_disk(_: Journal) -> int:
@@ -239,9 +240,9 @@ def test_suggestions_take_about_ten_times_as_long_for_ten_times_the_commands() -
     took = []
     for commands in (1_000, 10_000):
         facts = Facts("bash", ("ls a; " * commands,), cwd="/w")
-        made = breakdown(facts)
+        made = break_down(facts)
         began = time.process_time()
-        assert len(suggest(facts, made)) == 1
+        assert len(suggest_patterns(facts, made)) == 1
         took.append(time.process_time() - began)
     assert took[1] < 30 * took[0]
 
@@ -251,4 +252,4 @@ def test_more_patterns_than_one_answer_records_are_not_suggested(sim: Simulation
     stem = sim.ask("bash", text)
     facts = read_request(sim.transport.requests["root", stem][0], stem=stem, inbox="root").facts
     assert facts is not None
-    assert suggest(facts, breakdown(facts)) == ()
+    assert suggest_patterns(facts, break_down(facts)) == ()

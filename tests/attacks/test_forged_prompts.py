@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 import structlog
 
-from fwdperm.seat.plain import PlainPrompter
-from fwdperm.seat.queue import Question, QueueView
-from fwdperm.serve.logs import configure
+from fwdperm.seat.plain_prompter import PlainPrompter
+from fwdperm.seat.queue import QueueView, WaitingQuestion
+from fwdperm.serve.logs import configure_logs
 from fwdperm.testing import Simulation
 from fwdperm.wire.prompt import Prompt
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _quiet() -> Iterator[None]:
-    configure(-1)
+    configure_logs(-1)
     yield
     structlog.reset_defaults()
 
@@ -120,7 +120,7 @@ def test_equal_questions_without_number_do_not_push_the_question_off_the_screen(
     assert "r9 of" not in said
 
 
-def _question(name: str) -> Question:
+def _question(name: str) -> WaitingQuestion:
     prompt = Prompt(
         id=name,
         inbox="root",
@@ -133,4 +133,4 @@ def _question(name: str) -> Question:
         created_at=1,
         deadline_at=2,
     )
-    return Question(("root", name), name, prompt, asked_at=0.0, deadline=100.0)
+    return WaitingQuestion(("root", name), name, prompt, asked_at=0.0, deadline=100.0)

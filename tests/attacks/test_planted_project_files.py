@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fwdperm.errors import EnvironmentFailure
+from fwdperm.policy import projects as projects_module
+from fwdperm.policy.projects import Projects
 from fwdperm.rules import store
 from fwdperm.rules.rule import Action
 from fwdperm.rules.store import PROJECT_FILE, RulesetFiles
 from fwdperm.rules.trust import TrustStore
-from fwdperm.serve import projects as projects_module
-from fwdperm.serve.projects import Projects
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 import structlog
 
-from fwdperm.inbox.protocol import Code, Identity, Refused
-from fwdperm.journal.query import query
-from fwdperm.recorded import RecordedSession
-from fwdperm.serve.logs import configure
+from fwdperm.inbox.protocol import Identity, UnreadableCode, UnreadableEntry
+from fwdperm.journal.query import query_journal
+from fwdperm.serve.logs import configure_logs
+from fwdperm.sessions.registry import RecordedSession
 from fwdperm.settings import HALF_WRITTEN_S
-from fwdperm.testing import MemoryTransport, Simulation
-from fwdperm.testing.simulation import FakeClock
+from fwdperm.testing import FakeClock, MemoryTransport, Simulation
 from fwdperm.wire.proof import prove
 from fwdperm.wire.request_file import read_request
 
@@ -29,13 +28,13 @@ GIT = '[rules.bash]\n"git *" = "allow"\n'
 
 @pytest.fixture(autouse=True)
 def _quiet() -> Iterator[None]:
-    configure(-1)
+    configure_logs(-1)
     yield
     structlog.reset_defaults()
 
 
 def _decided(journal: Journal, stem: str) -> int:
-    return sum(line.kind == "decided" and line.data.get("id") == stem for line in query(journal.directory))
+    return sum(line.kind == "decided" and line.data.get("id") == stem for line in query_journal(journal.directory))
 
 
 @pytest.mark.parametrize("then", ["a link", "other words"])
@@ -45,8 +44,10 @@ def test_a_half_written_file_that_becomes_something_bad_is_decided_once(tmp_path
     sim.transport.drop("root", "x1", b'{"id": "x1",')
     sim.turn()
     if then == "a link":
-        sim.desk.receive([Refused("root", "x1", Code.SYMLINK, "is a symbolic link", 0, Identity(1, 99, 0, 1))])
-        sim.desk.flush()
+        sim.lifecycle.receive(
+            [UnreadableEntry("root", "x1", UnreadableCode.SYMLINK, "is a symbolic link", 0, Identity(1, 99, 0, 1))]
+        )
+        sim.lifecycle.flush()
     else:
         sim.transport.drop("root", "x1", b'{"id": nonsense}')
         sim.turn()
@@ -70,7 +71,7 @@ def test_a_recorded_answer_is_repeated_when_there_is_room_again(tmp_path: Path) 
     second.turn()
     assert second.outcome(stem) is None
     transport.failing = ""
-    second.desk.retry()
+    second.lifecycle.retry()
     answer = second.outcome(stem)
     assert answer is not None
     assert answer["approved"] is True

@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from floor import Watch, answer_bytes
 
-from fwdperm.places import fast_command
+from fwdperm.sessions.locations import fast_command
 
 AIM = 1.3
 

@@ -20,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from fwdperm.places import fast_command, find_state
+from fwdperm.sessions.locations import fast_command, find_state
 
 QUIET_MS = 26
 BUSY_MS = (60, 120)

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING
 
 from fwdperm.journal.line import GENESIS, encode, hash_of, line_of
 from fwdperm.journal.log import Journal
-from fwdperm.journal.record import Decided, Delivered
-from fwdperm.journal.replay import replay
+from fwdperm.journal.record import DecidedRecord, DeliveredRecord
+from fwdperm.journal.replay import replay_journal
+from fwdperm.journal.sanitize import sanitized
 from fwdperm.journal.segments import name_of
-from fwdperm.journal.tidy import tidied
-from fwdperm.journal.verify import verify
+from fwdperm.journal.verify import verify_journal
 from fwdperm.wire.decision import Outcome, RuleRef, Stage, UnitEvidence
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 RULE = RuleRef("bash", "git *", "allow", "/home/me/.config/fwdperm/rules.toml:14", "user")
 
 
-def decision(number: int) -> Decided:
+def decision(number: int) -> DecidedRecord:
     """Make a record as a real decision makes one."""
-    return Decided(
+    return DecidedRecord(
         inbox="root",
         id=f"perm-{number:08d}-6f1c-4b6e-9d55-0a1b2c3d4e5f",
         digest="0123456789abcdef" * 4,
@@ -85,7 +85,7 @@ def unsynced(work: Callable[[], list[float]]) -> list[float]:
 
 def bare(place: Path, rounds: int) -> list[float]:
     """The floor: write the same bytes and sync them, nothing else."""
-    line = encode(line_of(tidied(decision(1)), seq=1, at=1, prev=GENESIS)) + b"\n"
+    line = encode(line_of(sanitized(decision(1)), seq=1, at=1, prev=GENESIS)) + b"\n"
     place.mkdir()
     descriptor = os.open(place / "bare", os.O_WRONLY | os.O_CREAT, 0o600)
     took = []
@@ -104,7 +104,7 @@ def build(place: Path, lines: int) -> None:
     before, number, size = GENESIS, 1, 0
     stream = (place / name_of(number)).open("wb")
     for seq in range(1, lines + 1):
-        made = decision(seq // 2) if seq % 2 else Delivered(inbox="root", id=decision(seq // 2 - 1).id)
+        made = decision(seq // 2) if seq % 2 else DeliveredRecord(inbox="root", id=decision(seq // 2 - 1).id)
         raw = encode(line_of(made, seq=seq, at=1_767_225_600_000 + seq, prev=before))
         before = hash_of(raw)
         if size + len(raw) + 1 > 64 << 20:
@@ -173,7 +173,7 @@ def main() -> int:
         long = place / "long"
         build(long, given.lines)
         size = sum(path.stat().st_size for path in long.iterdir()) / given.lines
-        whole = seconds(lambda: replay(long, use_checkpoint=False))
+        whole = seconds(lambda: replay_journal(long, use_checkpoint=False))
         show(
             f"replay of {given.lines:,} lines of {size:.0f} bytes, all",
             f"{whole:.2f} s",
@@ -191,7 +191,7 @@ def main() -> int:
         left(journal)
         start = seconds(lambda: left(Journal.open(long, clock=now_ms)))
         show("start with the oldest checkpoint there can be", f"{start:.2f} s", f"{start / whole:.2f} of all", "< 2 s")
-        check = seconds(lambda: verify(long))
+        check = seconds(lambda: verify_journal(long))
         show("verify, all", f"{check:.2f} s", f"{given.lines / check:,.0f} lines/s")
     return 0
 

@@ -28,9 +28,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from bench_roundtrip import Inbox, warm_up
 from floor import percentile, publish
 
-from fwdperm.client import new_request_id
-from fwdperm.facts import state_question
-from fwdperm.testing.model_server import ModelServer
+from fwdperm.client.asking import new_request_id
+from fwdperm.client.question import state_question
+from fwdperm.testing import ModelServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 from fwdperm.journal import record
 from fwdperm.journal.line import GENESIS, encode, hash_of, line_of
 from fwdperm.journal.log import Journal
+from fwdperm.journal.sanitize import sanitized
 from fwdperm.journal.segments import name_of
-from fwdperm.journal.tidy import tidied
-from fwdperm.memory.fold import RulesFold
-from fwdperm.memory.history import HistoryFold
-from fwdperm.memory.view import Step, View
 from fwdperm.rules.unit import Unit
+from fwdperm.session_rules.fold import RulesFold
+from fwdperm.session_rules.history import HistoryFold
+from fwdperm.session_rules.view import ChainStep, SessionRulesView
 from fwdperm.wire.decision import Outcome, RuleRef, Stage, UnitEvidence
 from fwdperm.wire.request import Facts, Request
 
@@ -32,21 +32,23 @@ if TYPE_CHECKING:
 
 AIM_S = 2.0
 START_MS = 1_700_000_000_000
-CHAIN = (Step("leaf", "mid"), Step("mid", "root", 1, is_fact=True), Step("root", "", 0, is_fact=True))
+CHAIN = (ChainStep("leaf", "mid"), ChainStep("mid", "root", 1, is_fact=True), ChainStep("root", "", 0, is_fact=True))
 REQUEST = Request("r", "", "mid", "leaf", "", Facts("bash", ("tool-7 sub --flag",), "/w"))
 
 
-def granted(number: int) -> record.RuleAdded:
+def granted(number: int) -> record.RuleAddedRecord:
     """Give one grant, of one of three forms, all on the root of the tree."""
     pattern = (f"tool-{number} *", f"tool-{number} exact", f"*--only-{number}*")[number % 3]
-    return record.RuleAdded(what="grant", surface="bash", pattern=pattern, scope="tree", session="root", user="ann")
+    return record.RuleAddedRecord(
+        what="grant", surface="bash", pattern=pattern, scope="tree", session="root", user="ann"
+    )
 
 
-def decided(number: int) -> record.Decided:
+def decided(number: int) -> record.DecidedRecord:
     """Give a decision as the daemon records it."""
     rule = RuleRef("bash", "git *", "allow", "config.toml:3", "user")
     value = f"git log -n {number % 5_000}"
-    return record.Decided(
+    return record.DecidedRecord(
         inbox="root",
         id=f"r{number}",
         digest="d" * 64,
@@ -71,7 +73,7 @@ def records(*, rules: int, lines: int) -> Iterator[record.Record]:
     yield from map(granted, range(rules))
     for number in range((lines - rules) // 2):
         yield decided(number)
-        yield record.Delivered(inbox="root", id=f"r{number}")
+        yield record.DeliveredRecord(inbox="root", id=f"r{number}")
 
 
 def write(directory: Path, *, rules: int, lines: int) -> None:
@@ -80,7 +82,7 @@ def write(directory: Path, *, rules: int, lines: int) -> None:
     before, part, size = GENESIS, 1, 0
     stream = (directory / name_of(part)).open("wb")
     for seq, each in enumerate(records(rules=rules, lines=lines), start=1):
-        raw = encode(line_of(tidied(each), seq=seq, at=START_MS + seq, prev=before))
+        raw = encode(line_of(sanitized(each), seq=seq, at=START_MS + seq, prev=before))
         if size + len(raw) > (64 << 20):
             stream.close()
             part, size = part + 1, 0
@@ -116,8 +118,8 @@ def decision_costs(rules: int) -> dict[str, float]:
     """Give what each question of the order costs with so many rules."""
     fold = RulesFold()
     for number in range(rules):
-        fold.apply(record.Entry(number + 1, START_MS, granted(number)))
-    view = View(fold, CHAIN, START_MS, fold.epoch)
+        fold.apply(record.JournalEntry(number + 1, START_MS, granted(number)))
+    view = SessionRulesView(fold, CHAIN, START_MS, fold.epoch)
     hit, miss = Unit("bash", ("tool-6 sub --flag",)), Unit("bash", ("unknown-tool with words",))
     return {
         "grant that covers": microseconds(lambda: view.grant(REQUEST, hit)),
@@ -164,7 +166,7 @@ def after_kill(directory: Path) -> float:
     journal = Journal.open(directory, clock=lambda: START_MS, folds=(RulesFold(), HistoryFold()), segment_bytes=1 << 40)
     for number in range(24_990 // 2):
         journal.append(decided(10_000_000 + number))
-        journal.append(record.Delivered(inbox="root", id=f"r{10_000_000 + number}"))
+        journal.append(record.DeliveredRecord(inbox="root", id=f"r{10_000_000 + number}"))
         if number % 1_000 == 0:
             journal.commit()
     journal.flush()

@@ -30,8 +30,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from floor import Watch, percentile, publish, serve_floor
 
-from fwdperm.client import new_request_id
-from fwdperm.facts import state_question
+from fwdperm.client.asking import new_request_id
+from fwdperm.client.question import state_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,8 +10,8 @@ import time
 from typing import TYPE_CHECKING
 
 from fwdperm.settings import VALUE_CHARS
-from fwdperm.shell import parse_line
-from fwdperm.units.breakdown import breakdown
+from fwdperm.shell.parsing import parse_line
+from fwdperm.units.breakdown import break_down
 from fwdperm.wire.request import Facts
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def row(name: str, line: str, *, times: int) -> float:
     """Measure and print one line; return the microseconds with units."""
     facts = Facts("bash", (line,), "/repo", "/home/u")
     parse = median_us(lambda: parse_line(line), times=times)
-    whole = median_us(lambda: breakdown(facts), times=times)
+    whole = median_us(lambda: break_down(facts), times=times)
     print(f"{name[:44]:46}{len(line):8}{parse:12.0f}{whole:12.0f}")  # noqa: T201 - a table is what this is for
     return whole
 

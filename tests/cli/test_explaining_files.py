@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fwdperm.cli.common import Setting
+from fwdperm.cli.common import Locations
 from fwdperm.cli.explaining import Bulk
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ FIELDS = {"id", "action", "stage", "rule", "units", "guard"}
 
 @pytest.fixture
 def bulk(tmp_path: Path) -> Bulk:
-    return Bulk(Setting(root=tmp_path / "r", state=tmp_path / "s", config=tmp_path / "c.toml", config_is_named=False))
+    return Bulk(Locations(root=tmp_path / "r", state=tmp_path / "s", config=tmp_path / "c.toml", config_is_named=False))
 
 
 def answered(bulk: Bulk, line: bytes | str) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fwdperm.answer import OUTCOMES, Answer, read_answer
-from fwdperm.facts import Question
+from fwdperm.client.answer import OUTCOMES, Answer, read_answer
+from fwdperm.client.question import Question
 
 ASKED = Question(request_id="one", inbox="root", content=b'{"id":"one"}\n', wait_s=1.0)
 DIGEST = hashlib.sha256(ASKED.content).hexdigest()

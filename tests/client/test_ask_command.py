@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fwdperm.ask_command import main, read_duration
-from fwdperm.places import fast_command
+from fwdperm.client.ask_command import read_duration, run_ask
+from fwdperm.sessions.locations import fast_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,7 +141,7 @@ def test_a_command_line_that_cannot_be_understood_exits_2_and_says_which_part(
 ) -> None:
     previous = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
-        assert main(["--root", str(root), *arguments]) == 2
+        assert run_ask(["--root", str(root), *arguments]) == 2
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
@@ -161,7 +161,7 @@ def test_an_inbox_that_cannot_be_made_exits_1_with_a_plain_line(root: Path) -> N
 
 
 def test_help_names_every_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--help"]) == 0
+    assert run_ask(["--help"]) == 0
     assert "10 rejected" in capsys.readouterr().out
 
 

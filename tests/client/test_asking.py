@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import fwdperm
-from fwdperm import exchange, settings
-from fwdperm.client import ask, ask_async
+from fwdperm import settings
+from fwdperm.client import exchange
+from fwdperm.client.asking import ask, ask_async
+from fwdperm.client.exchange import Exchange
+from fwdperm.client.question import Question
 from fwdperm.errors import ChildError, EnvironmentFailure
-from fwdperm.exchange import Exchange
-from fwdperm.facts import Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -294,7 +295,7 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1000.0
-        monkeypatch.setattr("fwdperm.exchange.time.monotonic", lambda: self.now)
+        monkeypatch.setattr("fwdperm.client.exchange.time.monotonic", lambda: self.now)
 
 
 def test_a_heartbeat_that_stops_is_noticed_and_one_that_goes_on_is_not(
@@ -357,7 +358,7 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(root: Path, monkeypatch: pyt
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("fwdperm.exchange.os.write", full)
+    monkeypatch.setattr("fwdperm.client.exchange.os.write", full)
     with pytest.raises(EnvironmentFailure, match="No space left"):
         ask("bash", "ls", root=str(root), env=NOBODY)
     assert files(root) == []
@@ -367,7 +368,7 @@ def test_a_disk_that_takes_a_part_at_a_time_gets_the_whole(
     root: Path, responder: Responder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = os.write
-    monkeypatch.setattr("fwdperm.exchange.os.write", lambda fd, data: write(fd, bytes(data[:100])))
+    monkeypatch.setattr("fwdperm.client.exchange.os.write", lambda fd, data: write(fd, bytes(data[:100])))
     assert ask("bash", "echo " + "x" * 1000, root=str(root), env=NOBODY).approved
     assert len(responder.seen[0]["value"]) == 1005
 
@@ -433,7 +434,7 @@ def test_an_interrupted_question_is_withdrawn(root: Path, monkeypatch: pytest.Mo
     def interrupt(_seconds: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fwdperm.client.time.sleep", interrupt)
+    monkeypatch.setattr("fwdperm.client.asking.time.sleep", interrupt)
     with pytest.raises(KeyboardInterrupt):
         ask("bash", "ls", root=str(root), env=NOBODY)
     assert files(root) == []

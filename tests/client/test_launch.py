@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fwdperm import launch, recorded
 from fwdperm.errors import ChildError, EnvironmentFailure, OperatorError
-from fwdperm.recorded import RecordedSession, end_session, read_sessions, record_session, this_process
+from fwdperm.sessions import launch, registry
+from fwdperm.sessions.registry import RecordedSession, end_session, read_sessions, record_session, this_process
 from fwdperm.wire.proof import prove
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def state(tmp_path: Path) -> Path:
 def run(code: str, *, root: Path, state: Path, **options: object) -> int:
     """Run Python code as a child session."""
     given = {"session": "child", "env": ENV, "root": root, "state": state, **options}
-    return launch.run([sys.executable, "-c", code], **given)  # type: ignore[arg-type]
+    return launch.run_child([sys.executable, "-c", code], **given)  # type: ignore[arg-type]
 
 
 def tell(path: Path) -> str:
@@ -166,7 +166,7 @@ def test_a_session_that_runs_already_is_not_started_again(root: Path, state: Pat
 
 def test_a_session_whose_launcher_was_killed_does_not_run(state: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
-        alive = {**this_process(), "pid": other.pid, "ticks": recorded.start_of(other.pid)}
+        alive = {**this_process(), "pid": other.pid, "ticks": registry.start_of(other.pid)}
         record = RecordedSession("child", "root", **alive)
         assert record.is_running
         other.kill()
@@ -232,7 +232,7 @@ def test_a_command_that_cannot_be_started_says_so_and_is_on_record_as_ended(
     argv: list[str], root: Path, state: Path
 ) -> None:
     with pytest.raises(OperatorError, match="cannot start"):
-        launch.run(argv, session="child", root=root, state=state, env=ENV)
+        launch.run_child(argv, session="child", root=root, state=state, env=ENV)
     assert read_sessions(state)[0].ended_ms > 0
 
 
@@ -253,7 +253,7 @@ def test_signals_reach_the_child_and_the_end_is_recorded(number: signal.Signals,
     )
     launcher = (
         f"import sys; sys.path.insert(0, {PACKAGE!r}); import os;"
-        "from pathlib import Path; from fwdperm.launch import run;"
+        "from pathlib import Path; from fwdperm.sessions.launch import run_child as run;"
         f"sys.exit(run([sys.executable, '-c', {child!r}], session='child', root=Path({str(root)!r}),"
         f" state=Path({str(state)!r}), env=os.environ))"
     )

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from fwdperm.cli.common import Setting
+from fwdperm.cli.common import Locations
 from fwdperm.cli.explaining import Bulk
 
 if TYPE_CHECKING:
@@ -681,7 +681,7 @@ ONLY_THE_OTHERS = [
 @pytest.fixture(scope="module")
 def bulk(tmp_path_factory: pytest.TempPathFactory) -> Bulk:
     place = tmp_path_factory.mktemp("root")
-    setting = Setting(root=place / "root", state=place / "state", config=place / "rules.toml", config_is_named=False)
+    setting = Locations(root=place / "root", state=place / "state", config=place / "rules.toml", config_is_named=False)
     return Bulk(setting)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from fwdperm.cli.common import Setting
+from fwdperm.cli.common import Locations
 from fwdperm.cli.explaining import Bulk
 
 CASES = [json.loads(line) for line in (Path(__file__).parent / "decisions.jsonl").read_text().splitlines()]
@@ -23,7 +23,9 @@ GROUPS = sorted({case["id"].rpartition("-")[0] for case in CASES})
 @pytest.fixture(scope="module")
 def bulk(tmp_path_factory: pytest.TempPathFactory) -> Bulk:
     place = tmp_path_factory.mktemp("root")
-    return Bulk(Setting(root=place / "root", state=place / "state", config=place / "rules.toml", config_is_named=False))
+    return Bulk(
+        Locations(root=place / "root", state=place / "state", config=place / "rules.toml", config_is_named=False)
+    )
 
 
 @pytest.mark.parametrize("group", GROUPS)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from fwdperm.guard import Assessment, Surroundings, assess
-from fwdperm.units.breakdown import breakdown
+from fwdperm.guard.assessment import assess
+from fwdperm.guard.surroundings import Surroundings
+from fwdperm.units.breakdown import break_down
 from fwdperm.wire.request import Facts
+
+if TYPE_CHECKING:
+    from fwdperm.guard.classes import Assessment
 
 WORKSPACE = "/w/proj"
 HOME = "/home/u"
@@ -36,4 +40,4 @@ def facts_of(
 
 def class_of(surface: str, *values: str, around: Surroundings = AROUND, **more: object) -> Assessment:
     facts = facts_of(surface, *values, **more)  # type: ignore[arg-type]
-    return assess(facts, breakdown(facts), around)[0]
+    return assess(facts, break_down(facts), around)[0]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from guard_cases import AROUND, HOME, WORKSPACE, Case, cases, facts_of
 
-from fwdperm.decide import AskJudge, Decided, after_judge, begin
-from fwdperm.guard import Danger
+from fwdperm.decision.context import DecisionContext, NothingTaught
+from fwdperm.decision.order import AskJudge, Decided, after_judge, begin
+from fwdperm.guard.classes import Danger
 from fwdperm.judge.verdict import Choice, Risk, Verdict
 from fwdperm.rules.layer import Layer
 from fwdperm.rules.mode import Mode
 from fwdperm.rules.rule import Action, LayerKind, Origin, Rule
 from fwdperm.rules.ruleset import Ruleset
-from fwdperm.standing import NothingTaught, Standing
 from fwdperm.wire.decision import Outcome
 from fwdperm.wire.request import Request
 
@@ -40,10 +40,10 @@ def outcome(case: Case, taught: NothingTaught, *, cited: str = "") -> Decided | 
         agent="a",
         facts=facts_of(case.surface, case.value, cwd=WORKSPACE),
     )
-    standing = Standing(NO_RULES, AROUND, taught, has_judge=True)
-    step = begin(request, standing)
+    context = DecisionContext(NO_RULES, AROUND, taught, has_judge=True)
+    step = begin(request, context)
     if isinstance(step, AskJudge):
-        step = after_judge(step, Verdict(Choice.ALLOW, Risk.LOW, "as you like", rule=cited), standing)
+        step = after_judge(step, Verdict(Choice.ALLOW, Risk.LOW, "as you like", rule=cited), context)
     return step if isinstance(step, Decided) and step.decision.outcome is Outcome.APPROVED else None
 
 
@@ -51,7 +51,7 @@ def test_without_a_users_rule_only_the_positive_lists_are_allowed() -> None:
     for case in cases():
         approved = outcome(case, NothingTaught(), cited="g1")
         if approved is not None:
-            assert approved.weighed.danger.danger in MILD, case
+            assert approved.evaluation.danger.danger in MILD, case
             assert case.expected in {"allow", "either"}, case
 
 
@@ -64,7 +64,7 @@ def test_every_row_that_a_careful_engineer_allows_is_allowed() -> None:
 def test_a_rule_that_does_not_exist_allows_nothing_more(cited: str) -> None:
     for case in cases()[::4]:
         approved = outcome(case, OneRule(), cited=cited)
-        assert approved is None or approved.weighed.danger.danger in MILD, case
+        assert approved is None or approved.evaluation.danger.danger in MILD, case
 
 
 def test_an_existing_rule_covers_what_is_ruled_and_never_what_is_worse() -> None:
@@ -72,9 +72,9 @@ def test_an_existing_rule_covers_what_is_ruled_and_never_what_is_worse() -> None
     for case in cases():
         approved = outcome(case, OneRule(), cited="g1")
         if approved is not None:
-            assert approved.weighed.danger.danger.rank <= Danger.RULED.rank, case
+            assert approved.evaluation.danger.danger.rank <= Danger.RULED.rank, case
             assert case.expected not in {"dangerous", "reject"}, case
-            covered.add(approved.weighed.danger.danger)
+            covered.add(approved.evaluation.danger.danger)
     assert Danger.RULED in covered
 
 
@@ -83,12 +83,12 @@ def test_no_broad_allow_and_no_mode_lets_a_catastrophe_through(mode: Mode) -> No
     """Wherever in the line it hides: only a rule without wildcards could name it."""
     everything = Rule("*", "*", Action.ALLOW, Origin(LayerKind.USER, "rules.toml", 1))
     layer = Layer(LayerKind.USER, "rules.toml", rules=(everything,))
-    standing = Standing((Ruleset.compose([layer], home=HOME, mode=mode),), AROUND, NothingTaught())
+    context = DecisionContext((Ruleset.compose([layer], home=HOME, mode=mode),), AROUND, NothingTaught())
     let_through = []
     for case in cases():
         facts = facts_of(case.surface, case.value, cwd=WORKSPACE)
-        step = begin(Request("r", "d", "root", session="c", agent="a", facts=facts), standing)
+        step = begin(Request("r", "d", "root", session="c", agent="a", facts=facts), context)
         is_denied = isinstance(step, Decided) and not step.is_approved
-        if step.weighed.danger.danger is Danger.CRITICAL and not is_denied:
+        if step.evaluation.danger.danger is Danger.CRITICAL and not is_denied:
             let_through.append(case.id)
     assert let_through == []

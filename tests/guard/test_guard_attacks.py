@@ -9,11 +9,12 @@ import pytest
 from book_uses import Routine, routine_uses
 from guard_cases import AROUND, class_of, facts_of
 
-from fwdperm.guard import Danger, assess
+from fwdperm.guard.assessment import assess
+from fwdperm.guard.classes import Danger
 from fwdperm.guard.writing import DATA_ENDINGS, ENDINGS
 from fwdperm.programs.lookup import every_program
 from fwdperm.programs.program import First, Takes
-from fwdperm.units.breakdown import breakdown
+from fwdperm.units.breakdown import break_down
 
 OPERANDS = {
     Takes.NOTHING: [],
@@ -328,7 +329,7 @@ SHAPES = {
 def test_hostile_lines_are_judged_in_bounded_time(shape: str) -> None:
     """Work, not wall time, so that a busy machine does not matter."""
     facts = facts_of("bash", SHAPES[shape][:61_440])
-    parts = breakdown(facts)
+    parts = break_down(facts)
     before = time.thread_time()
     found = assess(facts, parts, AROUND)[0]
     assert time.thread_time() - before < 2.0

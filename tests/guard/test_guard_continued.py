@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from guard_cases import class_of
 
-from fwdperm.guard import Danger
-from fwdperm.units.breakdown import breakdown
+from fwdperm.guard.classes import Danger
+from fwdperm.units.breakdown import break_down
 from fwdperm.wire.request import Facts
 
 J = "\\\n"
@@ -51,7 +51,7 @@ def test_a_catastrophe_behind_a_continued_line_is_one(line: str) -> None:
 @pytest.mark.parametrize("line", HIDDEN)
 def test_a_deny_is_heard_behind_a_continued_line(line: str) -> None:
     """The command is a unit of its own, or its text is what ask and deny see."""
-    units = breakdown(Facts("bash", (line,), "/repo", "/home/u")).units
+    units = break_down(Facts("bash", (line,), "/repo", "/home/u")).units
     seen = {text for unit in units for text in (*unit.spellings, *unit.strict_spellings)}
     assert "rm -rf /" in seen
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from guard_cases import Case, cases, class_of
 
-from fwdperm.guard import Danger
+from fwdperm.guard.classes import Danger
 
 ACCEPTS = {
     "allow": {Danger.READ_ONLY, Danger.ROUTINE},

@@ -9,13 +9,12 @@ import pytest
 from book_uses import Routine, listed_dangers, routine_uses
 from guard_cases import AROUND, cases, class_of
 
-from fwdperm.guard import Danger
 from fwdperm.guard.catastrophe import measured
-from fwdperm.guard.classes import Assessment
+from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.guard.critical import DELETIONS, RECOGNISERS
 from fwdperm.guard.dangers import danger_of
 from fwdperm.guard.markers import PUBLIC, READ, WRITE, Marker, sensitive_to_read, sensitive_to_write
-from fwdperm.guard.own import HARMLESS_VERBS
+from fwdperm.guard.self_protection import HARMLESS_VERBS
 from fwdperm.guard.writing import ENDINGS, RUN_LATER
 from fwdperm.programs.lookup import every_program
 from fwdperm.programs.program import First, Takes

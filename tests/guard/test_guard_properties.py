@@ -7,8 +7,9 @@ from guard_cases import AROUND, cases, class_of, facts_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwdperm.guard import Danger, assess, assess_unit
-from fwdperm.units.breakdown import breakdown
+from fwdperm.guard.assessment import assess, assess_unit
+from fwdperm.guard.classes import Danger
+from fwdperm.units.breakdown import break_down
 
 SHELL = [case.value for case in cases() if case.surface == "bash" and case.value.strip()]
 PLAIN = [
@@ -203,7 +204,7 @@ SURFACES = [
 @settings(max_examples=800, deadline=None)
 def test_no_text_makes_the_guard_raise(surface: str, value: str) -> None:
     facts = facts_of(surface, value)
-    parts = breakdown(facts)
+    parts = break_down(facts)
     worst, each = assess(facts, parts, AROUND)
     assert len(each) == len(parts.units)
     assert all(

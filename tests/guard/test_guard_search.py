@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from guard_cases import class_of
 
-from fwdperm.guard import Danger
+from fwdperm.guard.classes import Danger
 
 
 @pytest.mark.parametrize(

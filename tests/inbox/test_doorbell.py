@@ -15,14 +15,15 @@ import pytest
 from watchdog.observers import inotify_c
 
 from fwdperm.inbox import descriptor_bell, doorbell, files, inotify, observer_bell
-from fwdperm.inbox.doorbell import Mode, open_doorbell
+from fwdperm.inbox.doorbell import open_doorbell
+from fwdperm.inbox.health import WatchMode
 from fwdperm.inbox.tree import InboxTree
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
 WAIT_S = 5.0
-BOTH = pytest.mark.parametrize("mode", [Mode.DESCRIPTOR, Mode.OBSERVER])
+BOTH = pytest.mark.parametrize("mode", [WatchMode.DESCRIPTOR, WatchMode.OBSERVER])
 
 
 class Ear:
@@ -60,7 +61,7 @@ def tree(tmp_path: Path) -> Iterator[InboxTree]:
 
 @contextlib.asynccontextmanager
 async def listening(
-    tree: InboxTree, mode: Mode | None = Mode.DESCRIPTOR
+    tree: InboxTree, mode: WatchMode | None = WatchMode.DESCRIPTOR
 ) -> AsyncIterator[tuple[doorbell.Doorbell, Ear]]:
     tree.close()
     bury_dead_reader()
@@ -106,7 +107,7 @@ def remove_inbox(tree: InboxTree, session: str) -> None:
 
 # -- ringing ---------------------------------------------------------------------------------------------------
 @BOTH
-def test_every_way_of_publishing_a_request_rings_for_its_inbox(tree: InboxTree, mode: Mode) -> None:
+def test_every_way_of_publishing_a_request_rings_for_its_inbox(tree: InboxTree, mode: WatchMode) -> None:
     async def run() -> None:
         async with listening(tree, mode) as (_, ear):
             drop(tree, "a", "renamed")
@@ -115,8 +116,8 @@ def test_every_way_of_publishing_a_request_rings_for_its_inbox(tree: InboxTree, 
             tree.layout.request("a", "direct").write_bytes(b"{}")
             await ear.wait_for("a")
             ear.heard.clear()
-            with files.directory(os.fspath(tree.layout.requests("a"))) as at:
-                files.publish("linked.json", b"{}", at=at)
+            with files.held_directory(os.fspath(tree.layout.requests("a"))) as at:
+                files.publish_file("linked.json", b"{}", at=at)
             await ear.wait_for("a")
             assert len(tree.pending()) == 3
 
@@ -124,7 +125,7 @@ def test_every_way_of_publishing_a_request_rings_for_its_inbox(tree: InboxTree, 
 
 
 @BOTH
-def test_a_withdrawn_request_rings(tree: InboxTree, mode: Mode) -> None:
+def test_a_withdrawn_request_rings(tree: InboxTree, mode: WatchMode) -> None:
     path = drop(tree, "a", "r1")
 
     async def run() -> None:
@@ -183,7 +184,7 @@ def test_an_observer_that_stays_deaf_is_said_once_and_the_checks_ring_for_all(
     tree: InboxTree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def run() -> None:
-        async with listening(tree, Mode.OBSERVER) as (bell, ear):
+        async with listening(tree, WatchMode.OBSERVER) as (bell, ear):
             assert isinstance(bell, observer_bell.ObserverBell)
             monkeypatch.setattr(observer_bell, "_PROOF_S", 0.01)
             monkeypatch.setattr(observer_bell.ObserverBell, "heard", lambda *_: None)
@@ -229,7 +230,7 @@ def test_a_request_between_the_watch_and_the_listing_is_not_missed(
 
 
 @BOTH
-def test_another_directory_rings_its_name(tree: InboxTree, tmp_path: Path, mode: Mode) -> None:
+def test_another_directory_rings_its_name(tree: InboxTree, tmp_path: Path, mode: WatchMode) -> None:
     async def run() -> None:
         async with listening(tree, mode) as (bell, ear):
             bell.watch_directory(tmp_path / "state" / "replies", ".replies")
@@ -266,7 +267,7 @@ def test_another_directory_that_goes_and_comes_is_watched_again(tree: InboxTree,
 @pytest.mark.parametrize("what", ["requests", "inbox", "sessions"])
 @pytest.mark.parametrize("how", ["removed", "renamed away"])
 def test_a_directory_that_is_made_again_is_watched_again(
-    tree: InboxTree, tmp_path: Path, mode: Mode, what: str, how: str
+    tree: InboxTree, tmp_path: Path, mode: WatchMode, what: str, how: str
 ) -> None:
     async def run() -> None:
         async with listening(tree, mode) as (bell, ear):
@@ -290,7 +291,7 @@ def test_a_directory_that_is_made_again_is_watched_again(
             if "a" in health.polled:
                 bell.check()
                 assert ear.heard == [None]
-            elif mode is Mode.OBSERVER:  # its thread may die after that check; the next one, a second later, tells
+            elif mode is WatchMode.OBSERVER:  # its thread may die after that check; the next one, a second later, tells
                 async with asyncio.timeout(WAIT_S):
                     while not {"a", None} & set(ear.heard):
                         bell.check()
@@ -358,7 +359,7 @@ def test_a_quiet_tree_rings_nobody_and_changes_no_watch(tree: InboxTree) -> None
 def test_after_an_overflow_everything_is_looked_at(tree: InboxTree, monkeypatch: pytest.MonkeyPatch) -> None:
     async def run() -> None:
         async with listening(tree) as (_, ear):
-            lost = [inotify.Event(-1, inotify.OVERFLOW, "")]
+            lost = [inotify.InotifyEvent(-1, inotify.OVERFLOW, "")]
             read = inotify.Inotify.read
             monkeypatch.setattr(inotify.Inotify, "read", lambda self: read(self) and lost)
             tree.layout.requests("new").mkdir(parents=True)
@@ -430,7 +431,7 @@ def test_without_a_free_instance_the_bell_polls_and_names_the_setting(
 
     async def run() -> None:
         async with listening(tree, None) as (bell, _):
-            assert bell.mode is Mode.POLLING
+            assert bell.mode is WatchMode.POLLING
             assert "max_user_instances" in bell.check().messages[0]
 
     asyncio.run(run())
@@ -453,7 +454,7 @@ def test_a_descriptor_closed_under_us_is_opened_anew(tree: InboxTree) -> None:
 
 def test_an_observer_whose_thread_died_is_started_anew(tree: InboxTree) -> None:
     async def run() -> None:
-        async with listening(tree, Mode.OBSERVER) as (bell, ear):
+        async with listening(tree, WatchMode.OBSERVER) as (bell, ear):
             assert isinstance(bell, observer_bell.ObserverBell)
             bell._observer.stop()
             bell._observer.join()
@@ -479,7 +480,7 @@ def test_where_events_come_the_loop_reads_them_itself(tree: InboxTree) -> None:
     async def run() -> None:
         before = threading.active_count()
         async with listening(tree, None) as (bell, ear):
-            assert bell.mode is Mode.DESCRIPTOR
+            assert bell.mode is WatchMode.DESCRIPTOR
             assert threading.active_count() == before
             drop(tree, "a", "r1")
             await ear.wait_for("a")
@@ -493,7 +494,7 @@ def test_without_the_low_level_bindings_the_observer_serves(tree: InboxTree, mon
 
     async def run() -> None:
         async with listening(tree, None) as (bell, ear):
-            assert bell.mode is Mode.OBSERVER
+            assert bell.mode is WatchMode.OBSERVER
             drop(tree, "a", "r1")
             await ear.wait_for("a")
 
@@ -505,7 +506,7 @@ def test_on_a_shared_file_system_the_bell_polls_and_says_so(tree: InboxTree, mon
 
     async def run() -> None:
         async with listening(tree, None) as (bell, ear):
-            assert bell.mode is Mode.POLLING
+            assert bell.mode is WatchMode.POLLING
             bell.watch_directory(tree.root / "replies", ".replies")
             health = bell.check()
             assert health.polled == {"a", ".replies"}
@@ -528,7 +529,7 @@ def test_where_no_event_of_a_probe_comes_the_bell_polls(
 
     async def run() -> None:
         async with listening(tree, None) as (bell, _):
-            assert bell.mode is Mode.POLLING
+            assert bell.mode is WatchMode.POLLING
         assert [p.name for p in tree.layout.sessions.iterdir()] == ["a"]
 
     asyncio.run(run())

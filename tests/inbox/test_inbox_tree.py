@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fwdperm.errors import ChildError
-from fwdperm.inbox import files, shelf
-from fwdperm.inbox.protocol import AlreadyThere, Code, Failed, Identity, Mail, Published, Refused
+from fwdperm.inbox import files, scanner
+from fwdperm.inbox.protocol import AlreadyThere, Failed, Identity, Mail, Published, UnreadableCode, UnreadableEntry
 from fwdperm.inbox.tree import InboxTree
 from fwdperm.settings import REQUEST_BYTES
 
@@ -212,15 +212,15 @@ def plant(kind: str, path: Path, outside: Path) -> None:
 
 
 HOSTILE = {
-    "fifo": Code.NOT_REGULAR,
-    "symlink": Code.SYMLINK,
-    "dangling": Code.SYMLINK,
-    "loop": Code.SYMLINK,
-    "directory": Code.NOT_REGULAR,
-    "socket": Code.NOT_REGULAR,
-    "hard-link": Code.HARD_LINK,
-    "sparse": Code.TOO_LARGE,
-    "device": Code.NOT_REGULAR,
+    "fifo": UnreadableCode.NOT_REGULAR,
+    "symlink": UnreadableCode.SYMLINK,
+    "dangling": UnreadableCode.SYMLINK,
+    "loop": UnreadableCode.SYMLINK,
+    "directory": UnreadableCode.NOT_REGULAR,
+    "socket": UnreadableCode.NOT_REGULAR,
+    "hard-link": UnreadableCode.HARD_LINK,
+    "sparse": UnreadableCode.TOO_LARGE,
+    "device": UnreadableCode.NOT_REGULAR,
 }
 
 
@@ -241,7 +241,7 @@ def test_a_hostile_entry_is_refused_once_and_answered_and_blocks_nobody(
     by_stem = {letter.stem: letter for letter in letters}
     refused = by_stem["bad"]
     assert isinstance(by_stem["good"], Mail)
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, UnreadableEntry)
     assert refused.code == HOSTILE[kind]
     assert refused.reason
     assert tree.pending() == []
@@ -265,7 +265,7 @@ def test_a_file_over_the_cap_is_refused_and_one_at_the_cap_is_read(tree: InboxTr
     drop(tree, "a", "max", b" " * REQUEST_BYTES)
     drop(tree, "a", "over", b" " * (REQUEST_BYTES + 1))
     kinds = {letter.stem: type(letter) for letter in tree.pending()}
-    assert kinds == {"max": Mail, "over": Refused}
+    assert kinds == {"max": Mail, "over": UnreadableEntry}
 
 
 def test_a_file_over_the_cap_is_refused_by_its_size_and_not_read(
@@ -274,7 +274,7 @@ def test_a_file_over_the_cap_is_refused_by_its_size_and_not_read(
     plant("sparse", tree.layout.request("a", "huge"), tree.root / "unused")
     monkeypatch.setattr(os, "read", None)
     (refused,) = tree.pending()
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, UnreadableEntry)
     assert refused.reason == f"the request has {1 << 40} bytes, at most {REQUEST_BYTES} are read"
 
 
@@ -291,16 +291,16 @@ def test_a_file_that_grows_past_the_cap_while_it_is_read_is_refused(
     with monkeypatch.context() as patch:
         patch.setattr(os, "read", grow)
         (refused,) = tree.pending()
-    assert isinstance(refused, Refused)
-    assert refused.code == Code.TOO_LARGE
+    assert isinstance(refused, UnreadableEntry)
+    assert refused.code == UnreadableCode.TOO_LARGE
 
 
 def test_a_name_that_is_no_request_id_is_reported_once_and_left(tree: InboxTree) -> None:
     bad = tree.layout.requests("a") / "..evil.json"
     bad.write_bytes(b"{}")
     (refused,) = tree.pending()
-    assert isinstance(refused, Refused)
-    assert refused.code == Code.BAD_NAME
+    assert isinstance(refused, UnreadableEntry)
+    assert refused.code == UnreadableCode.BAD_NAME
     assert tree.pending() == []
     assert not tree.remove_request(refused)
     assert bad.exists()
@@ -312,8 +312,8 @@ def test_a_name_of_undecodable_bytes_is_refused_like_any_bad_name(tree: InboxTre
     path = os.fsencode(tree.layout.requests("a")) + b"/\xff\n\x1b.json"
     os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
     (refused,) = tree.pending()
-    assert isinstance(refused, Refused)
-    assert refused.code == Code.BAD_NAME
+    assert isinstance(refused, UnreadableEntry)
+    assert refused.code == UnreadableCode.BAD_NAME
 
 
 @pytest.mark.skipif(not ROOT_USER, reason="giving a file away needs root")
@@ -321,8 +321,8 @@ def test_a_file_of_another_user_is_refused_unless_several_users_are_served(tree:
     path = drop(tree, "a", "r1")
     os.chown(path, 12345, -1)
     (refused,) = tree.pending()
-    assert isinstance(refused, Refused)
-    assert refused.code == Code.FOREIGN_OWNER
+    assert isinstance(refused, UnreadableEntry)
+    assert refused.code == UnreadableCode.FOREIGN_OWNER
     other = InboxTree(tree.root, several_uids=True)
     assert isinstance(other.pending()[0], Mail)
 
@@ -339,8 +339,8 @@ def test_a_directory_swapped_for_a_link_catches_nobody(tree: InboxTree, tmp_path
     there.rename(tmp_path / "away")
     there.symlink_to(target)
     (refused,) = tree.pending({"a"})
-    assert isinstance(refused, Refused)
-    assert (refused.stem, refused.code) == ("", Code.UNREADABLE)
+    assert isinstance(refused, UnreadableEntry)
+    assert (refused.stem, refused.code) == ("", UnreadableCode.UNREADABLE)
     assert tree.pending({"a"}) == []
     if part == "inbox":
         assert isinstance(tree.respond("a", "r0", b"{}"), Failed)
@@ -365,8 +365,8 @@ def test_an_unreadable_inbox_is_reported_once_and_the_others_go_on() -> None:
         assert isinstance(letters["open", "r1"], Mail)
         for key in (("open", "r2"), ("shut", "")):
             refused = letters[key]
-            assert isinstance(refused, Refused)
-            assert refused.code == Code.UNREADABLE
+            assert isinstance(refused, UnreadableEntry)
+            assert refused.code == UnreadableCode.UNREADABLE
         assert tree.pending() == []
         assert tree.gone([("shut", "r", Identity(0, 0, 0, 0))]) == set()
         tree.layout.requests("shut").chmod(0o700)
@@ -399,8 +399,8 @@ def test_a_flood_in_one_inbox_delays_no_other(tree: InboxTree) -> None:
 
 
 def test_a_listing_too_long_for_one_call_goes_on_in_the_next(tree: InboxTree, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shelf, "_INBOX_NAMES", 10)
-    monkeypatch.setattr(shelf, "_INBOX_LOOKS", 4)
+    monkeypatch.setattr(scanner, "_INBOX_NAMES", 10)
+    monkeypatch.setattr(scanner, "_INBOX_LOOKS", 4)
     for number in range(50):
         drop(tree, "a", f"r{number}")
         (tree.layout.requests("a") / f"{number}.tmp").touch()
@@ -418,7 +418,7 @@ def test_a_listing_too_long_for_one_call_goes_on_in_the_next(tree: InboxTree, mo
 
 
 def test_inboxes_that_had_to_wait_go_first_in_the_next_call(tree: InboxTree, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shelf, "_CALL_FILES", 2)
+    monkeypatch.setattr(scanner, "_CALL_FILES", 2)
     for session in ("a", "b", "c"):
         tree.ensure(session)
         drop(tree, session, "r1")
@@ -434,8 +434,10 @@ def test_an_empty_inbox_is_not_listed_again_until_it_changes(tree: InboxTree, mo
     long_ago = InboxTree(tree.root, now_ns=lambda: time.time_ns() + 3_600_000_000_000)
     assert long_ago.pending() == []
     listed = []
-    take = shelf.Shelf.take
-    monkeypatch.setattr(shelf.Shelf, "take", lambda self, at, **rest: listed.append(at) or take(self, at, **rest))
+    take = scanner.InboxScanner.take
+    monkeypatch.setattr(
+        scanner.InboxScanner, "take", lambda self, at, **rest: listed.append(at) or take(self, at, **rest)
+    )
     assert long_ago.pending() == []
     assert listed == []
     drop(tree, "a", "r1")

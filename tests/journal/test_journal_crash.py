@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from fwdperm.journal.line import take_apart
 from fwdperm.journal.log import Journal
-from fwdperm.journal.replay import replay
+from fwdperm.journal.replay import replay_journal
 from fwdperm.journal.segments import listing
-from fwdperm.journal.verify import verify
+from fwdperm.journal.verify import verify_journal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ WRITER = textwrap.dedent("""
     from pathlib import Path
     from fwdperm.journal.log import Journal
     from fwdperm.journal.prune import prune
-    from fwdperm.journal.record import Decided, Delivered
+    from fwdperm.journal.record import DecidedRecord, DeliveredRecord
 
     journal = Journal.open(Path(sys.argv[1]), clock=lambda: 1, segment_bytes=6_000, checkpoint_lines=20)
     base = journal.durable.seq
@@ -34,13 +34,13 @@ WRITER = textwrap.dedent("""
         for _ in range(1 + number % 5):
             number += 1
             name = f"r{base}-{number}"
-            batch.append((journal.append(Decided(inbox="root", id=name, response={"approved": True})), name))
-        journal.append(Delivered(inbox="root", id=batch[0][1]))
+            batch.append((journal.append(DecidedRecord(inbox="root", id=name, response={"approved": True})), name))
+        journal.append(DeliveredRecord(inbox="root", id=batch[0][1]))
         journal.commit()
         os.write(1, "".join(f"{seq} {name}\\n" for seq, name in batch).encode())
         if sys.argv[2] == "prune" and number % 7 == 0:
             prune(journal, keep=3)
-        journal.append(Delivered(inbox="root", id=batch[-1][1]))
+        journal.append(DeliveredRecord(inbox="root", id=batch[-1][1]))
         journal.commit()
 """)
 
@@ -67,7 +67,7 @@ def test_a_killed_writer_loses_nothing_it_acknowledged(tmp_path: Path) -> None:
     for _ in range(30):
         acknowledged += killed_after(place, chance.randrange(1, 60), how="keep")
         Journal.open(place, clock=lambda: 1).close()
-        found = verify(place)
+        found = verify_journal(place)
         assert found.findings == []
         lines = [take_apart(raw) for path in listing(place) for raw in path.read_bytes().splitlines()]
         assert [line.seq for line in lines] == list(range(1, len(lines) + 1))
@@ -82,8 +82,8 @@ def test_a_writer_killed_while_it_prunes_forgets_no_decision(tmp_path: Path) -> 
     for _ in range(15):
         acknowledged += killed_after(place, chance.randrange(1, 60), how="prune")
         Journal.open(place, clock=lambda: 1).close()
-        assert verify(place).findings == []
-        fast, slow = replay(place), replay(place, use_checkpoint=False)
+        assert verify_journal(place).findings == []
+        fast, slow = replay_journal(place), replay_journal(place, use_checkpoint=False)
         assert slow.faults == []
         assert fast.state.dump() == slow.state.dump()
         assert fast.state.spent == slow.state.spent

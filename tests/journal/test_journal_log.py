@@ -16,11 +16,11 @@ import pytest
 
 from fwdperm.errors import EnvironmentFailure, OperatorError
 from fwdperm.journal.line import hash_of, take_apart
-from fwdperm.journal.log import Journal, JournalFailed
-from fwdperm.journal.record import Decided, Delivered, Repaired, SessionSeen, Started
-from fwdperm.journal.replay import replay
-from fwdperm.journal.segments import listing, read_head
-from fwdperm.journal.verify import verify
+from fwdperm.journal.log import Journal
+from fwdperm.journal.record import DecidedRecord, DeliveredRecord, RepairedRecord, SessionSeenRecord, StartedRecord
+from fwdperm.journal.replay import replay_journal
+from fwdperm.journal.segments import JournalFailed, listing, read_head
+from fwdperm.journal.verify import verify_journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,8 +32,8 @@ def opened(directory: Path, **more: Any) -> Journal:
     return Journal.open(directory, clock=lambda: 1_000, **more)
 
 
-def decision(number: int) -> Decided:
-    return Decided(inbox="root", id=f"r{number}", digest="d", response=ANSWER)
+def decision(number: int) -> DecidedRecord:
+    return DecidedRecord(inbox="root", id=f"r{number}", digest="d", response=ANSWER)
 
 
 def content(directory: Path) -> bytes:
@@ -88,7 +88,7 @@ def test_a_delivery_is_written_at_once_and_synced_with_the_next_commit(
     monkeypatch.setattr(os, "fdatasync", lambda fd: (syncs.append(fd), sync(fd))[1])
     journal.append(decision(1))
     journal.commit()
-    journal.append(Delivered(inbox="root", id="r1"))
+    journal.append(DeliveredRecord(inbox="root", id="r1"))
     assert (journal.commit(), len(syncs)) == (1, 1)
     assert numbers(place) == [1, 2]
     journal.append(decision(2))
@@ -99,7 +99,7 @@ def test_a_delivery_is_written_at_once_and_synced_with_the_next_commit(
 def test_what_is_discarded_was_never_there(journal: Journal, place: Path) -> None:
     journal.append(decision(1))
     journal.commit()
-    journal.append(Delivered(inbox="root", id="r1"))
+    journal.append(DeliveredRecord(inbox="root", id="r1"))
     journal.commit()
     journal.append(decision(2))
     assert journal.discard() == 1
@@ -107,7 +107,7 @@ def test_what_is_discarded_was_never_there(journal: Journal, place: Path) -> Non
     journal.commit()
     assert numbers(place) == [1, 2, 3]
     assert not journal.state.is_decided("root", "r2")
-    assert verify(place).findings == []
+    assert verify_journal(place).findings == []
 
 
 def test_files_are_the_owners_alone_whatever_the_umask(place: Path) -> None:
@@ -133,7 +133,7 @@ def test_segments_follow_each_other_without_a_gap(place: Path) -> None:
     assert len(listing(place)) > 5
     assert all(path.stat().st_size <= 1_000 for path in listing(place))
     assert numbers(place) == list(range(1, 51))
-    assert verify(place).findings == []
+    assert verify_journal(place).findings == []
 
 
 def test_what_a_killed_writer_left_is_made_durable_before_it_is_believed(
@@ -175,7 +175,7 @@ def test_a_writer_that_lost_its_lease_acknowledges_nothing_and_leaves_its_succes
     second.append(decision(4))
     second.close()
     assert len(listing(place)) == 2
-    assert verify(place).is_sound
+    assert verify_journal(place).is_sound
     assert not first.state.is_decided("root", "r3")
 
 
@@ -203,7 +203,7 @@ def test_a_lease_lost_while_a_line_is_synced_leaves_the_line_to_the_successor_th
     others[0].append(decision(2))
     others[0].close()
     assert numbers(place) == [1, 2]
-    assert verify(place).is_sound
+    assert verify_journal(place).is_sound
 
 
 def test_a_writer_that_has_its_lease_again_goes_on(place: Path) -> None:
@@ -218,21 +218,21 @@ def test_a_writer_that_has_its_lease_again_goes_on(place: Path) -> None:
     assert journal.recover()
     journal.append(decision(2))
     journal.close()
-    assert verify(place).is_sound
+    assert verify_journal(place).is_sound
 
 
 def test_closing_and_opening_reads_nothing_again(place: Path) -> None:
     journal = opened(place)
     journal.append(decision(1))
-    journal.append(SessionSeen(session="child", parent="root"))
+    journal.append(SessionSeenRecord(session="child", parent="root"))
     journal.close()
     again = opened(place)
     assert (again.replayed.from_checkpoint, again.replayed.lines) == (True, 0)
     assert again.state.is_decided("root", "r1")
     assert again.state.sessions["child"].parent == "root"
-    assert again.append(Started()) == 3
+    assert again.append(StartedRecord()) == 3
     again.close()
-    assert verify(place).findings == []
+    assert verify_journal(place).findings == []
 
 
 # -- torn and damaged ------------------------------------------------------------------------------------------
@@ -258,10 +258,10 @@ def test_a_torn_tail_is_cut_kept_and_noted(place: Path, torn: bytes) -> None:
     journal.append(decision(9))
     assert journal.commit() == 5
     journal.close()
-    found = verify(place)
+    found = verify_journal(place)
     assert found.findings == []
     assert any("recorded repair (torn)" in note.what for note in found.notes)
-    assert verify(place).last == 5
+    assert verify_journal(place).last == 5
 
 
 def test_a_whole_line_behind_a_torn_one_is_not_believed(place: Path) -> None:
@@ -274,7 +274,7 @@ def test_a_whole_line_behind_a_torn_one_is_not_believed(place: Path) -> None:
     assert not journal.state.is_decided("root", "r7")
     assert journal.commit() == 4
     journal.close()
-    assert verify(place).findings == []
+    assert verify_journal(place).findings == []
 
 
 def test_lines_cut_off_the_end_are_noticed_and_stay_a_finding(place: Path) -> None:
@@ -289,9 +289,9 @@ def test_lines_cut_off_the_end_are_noticed_and_stay_a_finding(place: Path) -> No
     journal.commit()
     journal.close()
     assert file.read_bytes() == before
-    assert "the head names line 3, the log ends at 2" in str(verify(place).findings)
+    assert "the head names line 3, the log ends at 2" in str(verify_journal(place).findings)
     again = opened(place)
-    assert (again.state.damage, again.append(Started())) == (1, 6)
+    assert (again.state.damage, again.append(StartedRecord())) == (1, 6)
     again.close()
 
 
@@ -307,7 +307,7 @@ def test_an_edited_line_is_noticed_and_teaches_nothing_but_stays_decided(place: 
     assert set(journal.state.undelivered) == {("root", "r0"), ("root", "r2")}
     journal.close()
     assert file.read_bytes() == before
-    assert not verify(place).is_sound
+    assert not verify_journal(place).is_sound
 
 
 def test_the_last_line_edited_is_noticed_by_the_head(place: Path) -> None:
@@ -318,7 +318,7 @@ def test_the_last_line_edited_is_noticed_by_the_head(place: Path) -> None:
     assert journal.state.damage == 1
     assert ("root", "rX") not in journal.state.undelivered
     journal.close()
-    again = replay(place, use_checkpoint=False)
+    again = replay_journal(place, use_checkpoint=False)
     assert (again.faults, again.state.damage) == ([], 1)
     assert ("root", "rX") not in again.state.undelivered
 
@@ -333,15 +333,15 @@ def test_one_line_with_an_edited_version_is_damage_and_does_not_stop_the_start(p
     journal = opened(place)
     assert journal.state.damage == 1
     journal.close()
-    assert not verify(place).is_sound
+    assert not verify_journal(place).is_sound
 
 
 def test_every_segment_gone_is_damage_not_a_new_beginning(place: Path) -> None:
     filled(place).unlink()
     journal = opened(place)
-    assert (journal.state.damage, journal.append(Started())) == (1, 5)
+    assert (journal.state.damage, journal.append(StartedRecord())) == (1, 5)
     journal.close()
-    assert "all 3 lines are missing" in str(verify(place).findings)
+    assert "all 3 lines are missing" in str(verify_journal(place).findings)
 
 
 def test_a_newer_format_stops_the_start(place: Path) -> None:
@@ -408,13 +408,13 @@ def test_a_refused_commit_records_nothing_and_recovers(
     assert journal.commit() == 3
     assert numbers(place) == [1, 2, 3]
     assert not journal.state.is_decided("root", "r2")
-    assert verify(place).findings == []
+    assert verify_journal(place).findings == []
 
 
 def test_what_waits_is_recorded_by_the_recovery_when_it_is_not_discarded(
     journal: Journal, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    journal.append(Delivered(inbox="root", id="r0"))
+    journal.append(DeliveredRecord(inbox="root", id="r0"))
     journal.commit()
     journal.append(decision(1))
     with monkeypatch.context() as patch:
@@ -440,7 +440,7 @@ def test_after_a_failed_sync_the_segment_is_not_written_again(
             journal.commit()
     assert journal.recover()
     assert [len(path.read_bytes().splitlines()) for path in listing(place)] == [1, 2]
-    assert verify(place).findings == []
+    assert verify_journal(place).findings == []
 
 
 def test_a_short_write_is_a_full_disk_though_no_error_came(
@@ -471,7 +471,7 @@ def test_a_disk_that_will_not_be_cut_back_keeps_the_journal_closed(
     journal.discard()
     assert journal.recover()
     assert [take_apart(raw).kind for raw in content(place).splitlines()] == ["repaired"]
-    assert verify(place).findings == []
+    assert verify_journal(place).findings == []
 
 
 @pytest.mark.parametrize("how", ["removed", "cut", "appended to"])
@@ -493,7 +493,7 @@ def test_a_segment_changed_by_somebody_else_is_left_as_evidence(journal: Journal
     assert journal.recover()
     assert journal.state.damage == 1
     assert journal.commit() == 5
-    assert not verify(place).is_sound
+    assert not verify_journal(place).is_sound
 
 
 def test_a_rotation_that_cannot_happen_is_a_refused_commit(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -510,7 +510,7 @@ def test_a_rotation_that_cannot_happen_is_a_refused_commit(place: Path, monkeypa
     assert journal.recover()
     journal.close()
     assert numbers(place) == [1, 2, 3, 4]
-    assert verify(place).findings == []
+    assert verify_journal(place).findings == []
 
 
 def test_a_checkpoint_that_cannot_be_saved_costs_time_not_records(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -520,14 +520,15 @@ def test_a_checkpoint_that_cannot_be_saved_costs_time_not_records(place: Path, m
     assert journal.commit() == 1
     journal.close()
     assert not (place / "checkpoint.json").exists()
-    assert replay(place).state.is_decided("root", "r1")
+    assert replay_journal(place).state.is_decided("root", "r1")
 
 
 FILLER = textwrap.dedent("""
     import resource, sys
     from pathlib import Path
-    from fwdperm.journal.log import Journal, JournalFailed
-    from fwdperm.journal.record import Decided
+    from fwdperm.journal.log import Journal
+    from fwdperm.journal.segments import JournalFailed
+    from fwdperm.journal.record import DecidedRecord
 
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
     journal = Journal.open(Path(sys.argv[1]), clock=lambda: 1)
@@ -535,7 +536,7 @@ FILLER = textwrap.dedent("""
     def put():
         global number
         number += 1
-        journal.append(Decided(inbox="root", id=f"r{number}", response={"approved": True}, reason="x" * 700))
+        journal.append(DecidedRecord(inbox="root", id=f"r{number}", response={"approved": True}, reason="x" * 700))
         journal.commit()
         print(number, flush=True)
     try:
@@ -561,7 +562,7 @@ def test_a_really_full_file_acknowledges_nothing_torn_and_recovers_without_a_res
     assert len(acknowledged) > 10
     found = {take_apart(raw).data.get("id") for raw in content(place).splitlines()} - {None}
     assert found == acknowledged
-    assert verify(place).findings == []
+    assert verify_journal(place).findings == []
 
 
 @pytest.fixture
@@ -598,16 +599,16 @@ def test_a_full_file_system_recovers_when_room_is_made(tiny: Path) -> None:
     journal.commit()
     assert not journal.state.is_decided("root", f"r{number}")
     journal.close()
-    assert verify(place).findings == []
-    assert replay(place, use_checkpoint=False).state.is_decided("root", f"r{number - 1}")
+    assert verify_journal(place).findings == []
+    assert replay_journal(place, use_checkpoint=False).state.is_decided("root", f"r{number - 1}")
 
 
 def test_the_head_names_the_last_acknowledged_line(journal: Journal, place: Path) -> None:
     journal.append(decision(1))
     journal.commit()
     assert read_head(place) == journal.durable
-    assert verify(place).last == 1
+    assert verify_journal(place).last == 1
 
 
 def test_a_repair_is_a_record_like_any_other(journal: Journal) -> None:
-    assert journal.append(Repaired(fault="disk")) == 1
+    assert journal.append(RepairedRecord(fault="disk")) == 1

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from fwdperm.journal.filters import COLUMNS, Filter
 from fwdperm.journal.line import GENESIS, encode, line_of
 from fwdperm.journal.log import Journal
-from fwdperm.journal.query import export, follow, query, tail
-from fwdperm.journal.record import Decided, Delivered, Replied, SessionSeen
+from fwdperm.journal.query import export_journal, follow_journal, query_journal, tail_journal
+from fwdperm.journal.record import DecidedRecord, DeliveredRecord, RepliedRecord, SessionSeenRecord
 from fwdperm.journal.segments import listing
 from fwdperm.wire.decision import Outcome, Stage
 
@@ -30,7 +30,7 @@ def place(tmp_path: Path) -> Path:
     journal = Journal.open(tmp_path / "j", clock=lambda: next(ticks), segment_bytes=2_000)
     for number in range(40):
         journal.append(
-            Decided(
+            DecidedRecord(
                 inbox="root",
                 id=f"r{number}",
                 session=f"s{number % 3}",
@@ -69,13 +69,13 @@ def ids(lines: Iterator[object] | list[object]) -> list[int]:
     ],
 )
 def test_a_filter_gives_the_lines_that_match(place: Path, wanted: Filter, expected: list[int]) -> None:
-    assert ids(query(place, wanted)) == expected
-    assert ids(tail(place, 100, wanted=wanted)) == expected
+    assert ids(query_journal(place, wanted)) == expected
+    assert ids(tail_journal(place, 100, wanted=wanted)) == expected
 
 
 @given(st.text(max_size=8), st.text(max_size=8), st.sampled_from(["session", "agent", "surface", "inbox", "id"]))
 def test_the_look_at_the_bytes_never_loses_a_line(written: str, wanted: str, name: str) -> None:
-    line = line_of(Decided(**{name: written}), seq=1, at=1, prev=GENESIS)
+    line = line_of(DecidedRecord(**{name: written}), seq=1, at=1, prev=GENESIS)
     chosen = Filter(**{name: wanted})
     assert not chosen.matches(line) or chosen.may_match(encode(line))
 
@@ -83,28 +83,28 @@ def test_the_look_at_the_bytes_never_loses_a_line(written: str, wanted: str, nam
 @pytest.mark.parametrize("n", [0, 1, 3, 39, 40, 41])
 def test_the_tail_is_the_last_lines_of_all_segments(place: Path, n: int) -> None:
     assert len(listing(place)) > 3
-    assert ids(tail(place, n)) == list(range(40))[max(0, 40 - n) :]
+    assert ids(tail_journal(place, n)) == list(range(40))[max(0, 40 - n) :]
 
 
 def test_a_tail_longer_than_a_block_and_a_line_that_is_being_written(tmp_path: Path) -> None:
     journal = Journal.open(tmp_path / "j", clock=lambda: 1)
     for number in range(3):
-        journal.append(Decided(id=f"r{number}", values=tuple("é" * 900 for _ in range(8)), reason="é" * 1900))
+        journal.append(DecidedRecord(id=f"r{number}", values=tuple("é" * 900 for _ in range(8)), reason="é" * 1900))
     journal.commit()
     journal.close()
     assert listing(tmp_path / "j")[0].stat().st_size > 3 * 65_536 // 2
     with listing(tmp_path / "j")[0].open("ab") as stream:
         stream.write(b'{"at":')  # not a whole line yet, though it may be whole JSON
         stream.write(b'1,"id":"r9","kind":"decided","prev":"","seq":4,"v":1}')
-    assert ids(tail(tmp_path / "j", 2)) == [1, 2]
-    assert ids(query(tmp_path / "j")) == [0, 1, 2]
+    assert ids(tail_journal(tmp_path / "j", 2)) == [1, 2]
+    assert ids(query_journal(tmp_path / "j")) == [0, 1, 2]
 
 
 def test_an_unreadable_line_is_skipped(place: Path) -> None:
     file = listing(place)[0]
     file.write_bytes(b"\0rubbish\n" + file.read_bytes())
-    assert ids(query(place)) == list(range(40))
-    assert ids(tail(place, 100)) == list(range(40))
+    assert ids(query_journal(place)) == list(range(40))
+    assert ids(tail_journal(place, 100)) == list(range(40))
 
 
 def test_following_sees_lines_as_they_come_over_rotations(tmp_path: Path) -> None:
@@ -119,10 +119,10 @@ def test_following_sees_lines_as_they_come_over_rotations(tmp_path: Path) -> Non
         if number is None:
             over = True
             return
-        journal.append(Decided(id=f"r{number}"))
+        journal.append(DecidedRecord(id=f"r{number}"))
         journal.commit()
 
-    seen = ids(follow(tmp_path / "j", after=2, pause=write, stop=lambda: over))
+    seen = ids(follow_journal(tmp_path / "j", after=2, pause=write, stop=lambda: over))
     journal.close()
     assert len(listing(tmp_path / "j")) > 3
     assert seen == list(range(2, 20))
@@ -130,11 +130,11 @@ def test_following_sees_lines_as_they_come_over_rotations(tmp_path: Path) -> Non
 
 def test_a_table_has_one_row_a_line_and_no_formula(place: Path) -> None:
     journal = Journal.open(place, clock=lambda: 1)
-    journal.append(Replied(id="r99", reply="once", feedback="=HYPERLINK(1)\nsecond"))
+    journal.append(RepliedRecord(id="r99", reply="once", feedback="=HYPERLINK(1)\nsecond"))
     journal.commit()
     journal.close()
     out = io.StringIO()
-    assert export(query(place), out, form="csv") == 41
+    assert export_journal(query_journal(place), out, form="csv") == 41
     rows = list(csv.DictReader(io.StringIO(out.getvalue())))
     assert tuple(rows[0]) == COLUMNS
     assert (rows[0]["outcome"], rows[1]["outcome"], rows[1]["stage"]) == ("approved", "denied", "nobody")
@@ -143,22 +143,22 @@ def test_a_table_has_one_row_a_line_and_no_formula(place: Path) -> None:
 
 def test_json_lines_hold_everything(place: Path) -> None:
     out = io.StringIO()
-    export(query(place, Filter(id="r8")), out, form="jsonl")
+    export_journal(query_journal(place, Filter(id="r8")), out, form="jsonl")
     (line,) = out.getvalue().splitlines()
     assert json.loads(line)["note"] == "Fine by ME"
 
 
 def test_an_empty_or_missing_journal_has_no_lines(tmp_path: Path) -> None:
-    assert list(query(tmp_path / "nothing")) == []
-    assert tail(tmp_path / "nothing", 3) == []
+    assert list(query_journal(tmp_path / "nothing")) == []
+    assert tail_journal(tmp_path / "nothing", 3) == []
     Journal.open(tmp_path / "j", clock=lambda: 1).close()
-    assert tail(tmp_path / "j", 3) == []
+    assert tail_journal(tmp_path / "j", 3) == []
 
 
 def test_records_of_other_kinds_take_part(tmp_path: Path) -> None:
     journal = Journal.open(tmp_path / "j", clock=lambda: 1)
-    journal.append(SessionSeen(session="s1"))
-    journal.append(Delivered(inbox="root", id="r1"))
+    journal.append(SessionSeenRecord(session="s1"))
+    journal.append(DeliveredRecord(inbox="root", id="r1"))
     journal.close()
-    assert [line.kind for line in query(tmp_path / "j", Filter(session="s1"))] == ["session_seen"]
-    assert [line.kind for line in query(tmp_path / "j", Filter(outcome="denied"))] == []
+    assert [line.kind for line in query_journal(tmp_path / "j", Filter(session="s1"))] == ["session_seen"]
+    assert [line.kind for line in query_journal(tmp_path / "j", Filter(outcome="denied"))] == []

@@ -15,22 +15,22 @@ from fwdperm.journal.line import take_apart
 from fwdperm.journal.log import Journal
 from fwdperm.journal.prune import prune
 from fwdperm.journal.record import (
-    Asked,
-    Decided,
-    Delivered,
-    Replied,
-    RuleAdded,
-    RuleRevoked,
-    SessionSeen,
-    Stopped,
-    Unknown,
+    AskedRecord,
+    DecidedRecord,
+    DeliveredRecord,
+    RepliedRecord,
+    RuleAddedRecord,
+    RuleRevokedRecord,
+    SessionSeenRecord,
+    StoppedRecord,
+    UnknownRecord,
 )
-from fwdperm.journal.replay import replay
+from fwdperm.journal.replay import replay_journal
 from fwdperm.journal.segments import listing
-from fwdperm.journal.verify import verify
+from fwdperm.journal.verify import verify_journal
 
 if TYPE_CHECKING:
-    from fwdperm.journal.record import Entry, Record
+    from fwdperm.journal.record import JournalEntry, Record
 
 
 class Rules:
@@ -43,12 +43,12 @@ class Rules:
         self.held: dict[str, str] = {}
         self.seen = 0
 
-    def apply(self, entry: Entry) -> None:
+    def apply(self, entry: JournalEntry) -> None:
         self.seen += 1
         match entry.record:
-            case RuleAdded(rule=rule, pattern=pattern):
+            case RuleAddedRecord(rule=rule, pattern=pattern):
                 self.held[rule] = pattern
-            case RuleRevoked(rule=rule):
+            case RuleRevokedRecord(rule=rule):
                 self.held.pop(rule, None)
             case _:
                 pass
@@ -64,37 +64,41 @@ class Rules:
 IDS = st.sampled_from([f"r{number}" for number in range(6)])
 INBOXES = st.sampled_from(["root", "child"])
 RECORDS = st.one_of(
-    st.builds(Asked, inbox=INBOXES, id=IDS, digest=IDS, session=IDS),
-    st.builds(Replied, inbox=INBOXES, id=IDS, reply=st.sampled_from(["once", "always", "reject"])),
-    st.builds(Decided, inbox=INBOXES, id=IDS, digest=IDS, response=st.just({"approved": False})),
-    st.builds(Delivered, inbox=INBOXES, id=IDS),
-    st.builds(SessionSeen, session=IDS, parent=IDS, verified=st.booleans()),
-    st.builds(RuleAdded, rule=IDS, pattern=st.text(max_size=3)),
-    st.builds(RuleRevoked, rule=IDS),
-    st.just(Unknown(kind="moon", data={"phase": "full"})),
+    st.builds(AskedRecord, inbox=INBOXES, id=IDS, digest=IDS, session=IDS),
+    st.builds(RepliedRecord, inbox=INBOXES, id=IDS, reply=st.sampled_from(["once", "always", "reject"])),
+    st.builds(DecidedRecord, inbox=INBOXES, id=IDS, digest=IDS, response=st.just({"approved": False})),
+    st.builds(DeliveredRecord, inbox=INBOXES, id=IDS),
+    st.builds(SessionSeenRecord, session=IDS, parent=IDS, verified=st.booleans()),
+    st.builds(RuleAddedRecord, rule=IDS, pattern=st.text(max_size=3)),
+    st.builds(RuleRevokedRecord, rule=IDS),
+    st.just(UnknownRecord(kind="moon", data={"phase": "full"})),
 )
 STEPS = st.lists(st.one_of(RECORDS, st.sampled_from(["commit", "reopen", "prune", "crash"])), max_size=60)
 
 
 def oracle(kept: list[Record]) -> tuple[Any, ...]:
     """Fold in the slow and obvious way: for each request look through everything ever said."""
-    keys = {(each.inbox, each.id) for each in kept if isinstance(each, Asked | Replied | Decided | Delivered)}
+    keys = {
+        (each.inbox, each.id)
+        for each in kept
+        if isinstance(each, AskedRecord | RepliedRecord | DecidedRecord | DeliveredRecord)
+    }
     spent, undelivered, waiting = set(), set(), set()
     for key in keys:
         about = [type(each) for each in kept if getattr(each, "inbox", None) == key[0] and each.id == key[1]]  # type: ignore[union-attr]
-        if Decided in about:
+        if DecidedRecord in about:
             spent.add(key)
-            last = len(about) - about[::-1].index(Decided)
-            if Delivered not in about[last:]:
+            last = len(about) - about[::-1].index(DecidedRecord)
+            if DeliveredRecord not in about[last:]:
                 undelivered.add(key)
-        elif Asked in about or Replied in about:
+        elif AskedRecord in about or RepliedRecord in about:
             waiting.add(key)
-    sessions = {each.session: each.parent for each in kept if isinstance(each, SessionSeen)}
+    sessions = {each.session: each.parent for each in kept if isinstance(each, SessionSeenRecord)}
     rules: dict[str, str] = {}
     for each in kept:
-        if isinstance(each, RuleAdded):
+        if isinstance(each, RuleAddedRecord):
             rules[each.rule] = each.pattern
-        elif isinstance(each, RuleRevoked):
+        elif isinstance(each, RuleRevokedRecord):
             rules.pop(each.rule, None)
     return spent, undelivered, waiting, sessions, rules
 
@@ -132,9 +136,9 @@ def test_however_it_is_read_back_it_says_what_was_committed(steps: list[Any]) ->
                     fresh.append(step)
         journal.close()
         slow, fast = Rules(), Rules()
-        whole = replay(place, folds=(slow,), use_checkpoint=False)
-        short = replay(place, folds=(fast,))
-        assert (whole.faults, short.faults, verify(place).findings) == ([], [], [])
+        whole = replay_journal(place, folds=(slow,), use_checkpoint=False)
+        short = replay_journal(place, folds=(fast,))
+        assert (whole.faults, short.faults, verify_journal(place).findings) == ([], [], [])
         for read, rules in ((whole, slow), (short, fast), (journal.replayed, journal.replayed.folding.folds[0])):
             state = read.state
             keys = {(inbox, f"r{number}") for inbox in ("root", "child") for number in range(6)}
@@ -152,18 +156,18 @@ def test_however_it_is_read_back_it_says_what_was_committed(steps: list[Any]) ->
 def filled(place: Path, lines: int, **more: Any) -> Journal:
     journal = Journal.open(place, clock=lambda: 1, **more)
     for number in range(lines):
-        journal.append(Decided(inbox="root", id=f"r{number}", response={"approved": True}))
-        journal.append(Delivered(inbox="root", id=f"r{number}"))
+        journal.append(DecidedRecord(inbox="root", id=f"r{number}", response={"approved": True}))
+        journal.append(DeliveredRecord(inbox="root", id=f"r{number}"))
         journal.commit()
     return journal
 
 
 def test_only_the_tail_is_read_after_a_checkpoint(tmp_path: Path) -> None:
     journal = filled(tmp_path / "j", 40, checkpoint_lines=50)
-    assert replay(tmp_path / "j").lines < 50
-    assert replay(tmp_path / "j", use_checkpoint=False).lines >= 79
+    assert replay_journal(tmp_path / "j").lines < 50
+    assert replay_journal(tmp_path / "j", use_checkpoint=False).lines >= 79
     journal.close()
-    assert replay(tmp_path / "j").lines == 0
+    assert replay_journal(tmp_path / "j").lines == 0
     assert (tmp_path / "j" / "checkpoint.keys").stat().st_size == 40 * 16
 
 
@@ -172,10 +176,10 @@ def swapped(place: Path) -> None:
     other = place.with_name("other")
     journal = Journal.open(other, clock=lambda: 2)
     for number in range(10):
-        journal.append(Decided(inbox="root", id=f"s{number}", response={"approved": True}))
-        journal.append(Delivered(inbox="root", id=f"s{number}"))
+        journal.append(DecidedRecord(inbox="root", id=f"s{number}", response={"approved": True}))
+        journal.append(DeliveredRecord(inbox="root", id=f"s{number}"))
         journal.commit()
-    journal.append(SessionSeen(session="child", parent="root"))
+    journal.append(SessionSeenRecord(session="child", parent="root"))
     journal.close()
     for name in ("checkpoint.json", "checkpoint.keys"):
         (other / name).replace(place / name)
@@ -198,11 +202,11 @@ def swapped(place: Path) -> None:
 def test_a_checkpoint_that_does_not_fit_is_ignored(tmp_path: Path, harm: Any) -> None:
     place = tmp_path / "j"
     journal = filled(place, 10)
-    journal.append(SessionSeen(session="child", parent="root"))
+    journal.append(SessionSeenRecord(session="child", parent="root"))
     journal.close()
-    whole = replay(place, use_checkpoint=False)
+    whole = replay_journal(place, use_checkpoint=False)
     harm(place)
-    again = replay(place)
+    again = replay_journal(place)
     assert not again.from_checkpoint
     assert again.state.dump() == whole.state.dump()
     assert again.state.spent == whole.state.spent
@@ -212,32 +216,32 @@ def test_a_checkpoint_without_a_fold_that_is_asked_for_is_ignored(tmp_path: Path
     """A daemon that learns to fold something new reads everything once."""
     filled(tmp_path / "j", 3).close()
     rules = Rules()
-    assert not replay(tmp_path / "j", folds=(rules,)).from_checkpoint
-    assert replay(tmp_path / "j").from_checkpoint
+    assert not replay_journal(tmp_path / "j", folds=(rules,)).from_checkpoint
+    assert replay_journal(tmp_path / "j").from_checkpoint
 
 
 def test_a_pruned_request_is_still_decided_and_a_rule_still_in_force(tmp_path: Path) -> None:
     place = tmp_path / "j"
     rules = Rules()
     journal = Journal.open(place, clock=lambda: 1, folds=(rules,), segment_bytes=2_000)
-    journal.append(RuleAdded(rule="g1", pattern="git status"))
-    journal.append(RuleAdded(rule="g2", pattern="git fetch"))
-    journal.append(RuleRevoked(rule="g2"))
+    journal.append(RuleAddedRecord(rule="g1", pattern="git status"))
+    journal.append(RuleAddedRecord(rule="g2", pattern="git fetch"))
+    journal.append(RuleRevokedRecord(rule="g2"))
     for number in range(60):
-        journal.append(Decided(inbox="root", id=f"r{number}", response={"approved": True}))
+        journal.append(DecidedRecord(inbox="root", id=f"r{number}", response={"approved": True}))
         journal.commit()
-        journal.append(Delivered(inbox="root", id=f"r{number}"))
+        journal.append(DeliveredRecord(inbox="root", id=f"r{number}"))
     gone = len(listing(place)) - 1
     assert prune(journal, keep=1) == gone
     assert prune(journal, keep=1) <= 1
     journal.close()
     for use in (True, False):
         again = Rules()
-        read = replay(place, folds=(again,), use_checkpoint=use)
+        read = replay_journal(place, folds=(again,), use_checkpoint=use)
         assert again.held == {"g1": "git status"}
         assert all(read.state.is_decided("root", f"r{number}") for number in range(60))
         assert not read.state.undelivered
-    found = verify(place)
+    found = verify_journal(place)
     assert found.findings == []
     assert found.first > 1
 
@@ -246,11 +250,11 @@ def test_a_great_state_is_kept_over_a_prune_in_lines_of_bounded_size(tmp_path: P
     place = tmp_path / "j"
     journal = filled(place, 5, segment_bytes=900)
     for number in range(2_000):
-        journal.append(SessionSeen(session=f"session-{number}", parent="root", cwd="/" + "w" * 50))
+        journal.append(SessionSeenRecord(session=f"session-{number}", parent="root", cwd="/" + "w" * 50))
     journal.commit()
     prune(journal, keep=1)
     journal.close()
-    read = replay(place, use_checkpoint=False)
+    read = replay_journal(place, use_checkpoint=False)
     assert len(read.state.sessions) == 2_000
     longest = max(len(raw) for path in listing(place) for raw in path.read_bytes().splitlines())
     assert longest < 100_000
@@ -263,18 +267,18 @@ def test_a_prune_without_its_keys_is_a_fault(tmp_path: Path) -> None:
     journal.close()
     (place / "checkpoint.json").unlink()
     next(place.glob("pruned-*.keys")).unlink()
-    assert "keys of pruned decisions" in replay(place).faults[0].what
-    assert "cannot be read" in str(verify(place).findings)
+    assert "keys of pruned decisions" in replay_journal(place).faults[0].what
+    assert "cannot be read" in str(verify_journal(place).findings)
 
 
 def test_a_reply_that_no_decision_followed_is_found_again(tmp_path: Path) -> None:
     """The crash fell between the key press and its decision: the person is not asked again."""
     journal = Journal.open(tmp_path / "j", clock=lambda: 5)
-    journal.append(Asked(inbox="root", id="r1", digest="d", session="child"))
-    journal.append(Replied(inbox="root", id="r1", digest="d", reply="once", feedback="fine", via="terminal"))
+    journal.append(AskedRecord(inbox="root", id="r1", digest="d", session="child"))
+    journal.append(RepliedRecord(inbox="root", id="r1", digest="d", reply="once", feedback="fine", via="terminal"))
     journal.commit()
     journal.close()
-    (waiting,) = replay(tmp_path / "j").state.waiting.values()
+    (waiting,) = replay_journal(tmp_path / "j").state.waiting.values()
     assert (waiting.session, waiting.digest, waiting.at) == ("child", "d", 5)
     assert waiting.reply is not None
     assert (waiting.reply["reply"], waiting.reply["feedback"]) == ("once", "fine")
@@ -283,10 +287,10 @@ def test_a_reply_that_no_decision_followed_is_found_again(tmp_path: Path) -> Non
 def test_an_answer_that_may_not_have_been_seen_comes_back_byte_for_byte(tmp_path: Path) -> None:
     answer = {"approved": True, "note": "é\u202e", "decidedBy": {"kind": "user"}, "respondedAt": 7}
     journal = Journal.open(tmp_path / "j", clock=lambda: 5)
-    journal.append(Decided(inbox="root", id="r1", digest="d", response=answer))
+    journal.append(DecidedRecord(inbox="root", id="r1", digest="d", response=answer))
     journal.commit()
     journal.close()
-    (found,) = replay(tmp_path / "j", use_checkpoint=False).state.undelivered.values()
+    (found,) = replay_journal(tmp_path / "j", use_checkpoint=False).state.undelivered.values()
     assert json.dumps(found.response, sort_keys=True) == json.dumps(answer, sort_keys=True)
 
 
@@ -299,19 +303,19 @@ def test_a_line_nobody_wrote_teaches_nothing(tmp_path: Path) -> None:
     line = take_apart(lines[2][:-1])
     forged = json.dumps(dict(line.data) | {"id": "forged"}, sort_keys=True, separators=(",", ":")).encode() + b"\n"
     file.write_bytes(b"".join([*lines[:2], forged, *lines[2:]]))
-    read = replay(place)
+    read = replay_journal(place)
     assert read.faults
     assert ("root", "forged") not in read.state.undelivered
     assert read.state.is_decided("root", "forged")
 
 
 def test_a_missing_journal_is_an_empty_one(tmp_path: Path) -> None:
-    read = replay(tmp_path / "nothing")
+    read = replay_journal(tmp_path / "nothing")
     assert (read.end.seq, read.faults, read.state.spent) == (0, [], set())
 
 
 def test_a_reader_beside_the_writer_sees_what_was_committed(tmp_path: Path) -> None:
     journal = filled(tmp_path / "j", 5, checkpoint_lines=3)
-    journal.append(Stopped())
-    assert replay(tmp_path / "j").state.spent == journal.state.spent
+    journal.append(StoppedRecord())
+    assert replay_journal(tmp_path / "j").state.spent == journal.state.spent
     journal.close()

@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from fwdperm.errors import OperatorError
 from fwdperm.journal.log import Journal
 from fwdperm.journal.prune import prune
-from fwdperm.journal.record import Decided, SessionSeen, Stopped
+from fwdperm.journal.record import DecidedRecord, SessionSeenRecord, StoppedRecord
 from fwdperm.journal.segments import listing
-from fwdperm.journal.verify import verify
+from fwdperm.journal.verify import verify_journal
 
 
 def written(place: Path, lines: int, *, segment_bytes: int = 1_200) -> None:
     journal = Journal.open(place, clock=lambda: 1_767_225_600_000, segment_bytes=segment_bytes)
     for number in range(lines):
-        record: Any = SessionSeen(session=f"s{number}", parent="root")
+        record: Any = SessionSeenRecord(session=f"s{number}", parent="root")
         if number % 2:
-            record = Decided(inbox="root", id=f"r{number}", reason="é", response={"approved": True})
+            record = DecidedRecord(inbox="root", id=f"r{number}", reason="é", response={"approved": True})
         journal.append(record)
         journal.commit()
     journal.close()
@@ -68,9 +68,9 @@ def test_any_harm_anywhere_is_found(how: str) -> None:
         with tempfile.TemporaryDirectory() as root:
             place = Path(root) / "journal"
             written(place, 12)
-            assert verify(place).is_sound
+            assert verify_journal(place).is_sound
             harmed(place, data, how)
-            found = verify(place)
+            found = verify_journal(place)
             assert not found.is_sound or (how == "insert byte" and found.notes)
 
     check()
@@ -78,7 +78,7 @@ def test_any_harm_anywhere_is_found(how: str) -> None:
 
 def test_a_clean_journal_has_nothing_to_say(tmp_path: Path) -> None:
     written(tmp_path / "j", 20)
-    found = verify(tmp_path / "j")
+    found = verify_journal(tmp_path / "j")
     assert (found.findings, found.notes, found.lines, found.first, found.last) == ([], [], 20, 1, 20)
 
 
@@ -87,7 +87,7 @@ def test_a_finding_names_file_and_line(tmp_path: Path) -> None:
     written(place, 6, segment_bytes=1 << 20)
     file = listing(place)[0]
     file.write_bytes(file.read_bytes().replace(b'"r3"', b'"r4"'))
-    (finding,) = verify(place).findings
+    (finding,) = verify_journal(place).findings
     assert str(finding).startswith("journal-000001.jsonl:5: does not follow the line before it")
 
 
@@ -95,20 +95,20 @@ def test_a_finding_names_file_and_line(tmp_path: Path) -> None:
 def test_a_whole_segment_missing_is_found(tmp_path: Path, which: int, what: str) -> None:
     written(tmp_path / "j", 20)
     listing(tmp_path / "j")[which].unlink()
-    assert what in str(verify(tmp_path / "j").findings)
+    assert what in str(verify_journal(tmp_path / "j").findings)
 
 
 def test_a_missing_head_is_found(tmp_path: Path) -> None:
     written(tmp_path / "j", 3)
     (tmp_path / "j" / "head.json").unlink()
-    assert "is missing or unreadable" in str(verify(tmp_path / "j").findings)
+    assert "is missing or unreadable" in str(verify_journal(tmp_path / "j").findings)
 
 
 @pytest.mark.parametrize("name", [".", "journal-000001.jsonl", "head.json"])
 def test_what_others_may_read_is_found(tmp_path: Path, name: str) -> None:
     written(tmp_path / "j", 3)
     (tmp_path / "j" / name).chmod(0o755)
-    assert "is open to others" in str(verify(tmp_path / "j").findings)
+    assert "is open to others" in str(verify_journal(tmp_path / "j").findings)
 
 
 def test_a_link_or_a_second_name_is_found(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_a_link_or_a_second_name_is_found(tmp_path: Path) -> None:
     written(place, 3)
     (tmp_path / "second").hardlink_to(place / "journal-000001.jsonl")
     (place / "journal-000002.jsonl").symlink_to(tmp_path / "second")
-    text = str(verify(place).findings)
+    text = str(verify_journal(place).findings)
     assert "has 2 names" in text
     assert "is not a regular file" in text
 
@@ -126,21 +126,21 @@ def test_an_interrupted_prune_is_sound_at_every_step(tmp_path: Path) -> None:
     place = tmp_path / "j"
     journal = Journal.open(place, clock=lambda: 1, segment_bytes=1_000)
     for number in range(20):
-        journal.append(Decided(inbox="root", id=f"r{number}", response={"approved": True}))
+        journal.append(DecidedRecord(inbox="root", id=f"r{number}", response={"approved": True}))
         journal.commit()
     old = {path.name: path.read_bytes() for path in listing(place)[:-1]}
     prune(journal, keep=1)
-    journal.append(Stopped())
+    journal.append(StoppedRecord())
     journal.close()
-    assert verify(place).findings == []
+    assert verify_journal(place).findings == []
     for name in reversed(list(old)):
         (place / name).write_bytes(old[name])
         (place / name).chmod(0o600)
-        assert verify(place).findings == []
+        assert verify_journal(place).findings == []
     (place / list(old)[1]).unlink()
-    assert not verify(place).is_sound
+    assert not verify_journal(place).is_sound
 
 
 def test_there_is_no_journal_where_none_is(tmp_path: Path) -> None:
     with pytest.raises(OperatorError, match="there is no journal here"):
-        verify(tmp_path / "nothing")
+        verify_journal(tmp_path / "nothing")

@@ -15,37 +15,37 @@ from fwdperm.judge.limits import (
     REJECTS_IN_A_ROW,
     REJECTS_OF,
     Breaker,
-    Budget,
+    BreakerState,
+    JudgeBudget,
     Rejections,
-    State,
 )
-from fwdperm.judge.verdict import Code
+from fwdperm.judge.verdict import SilenceCode
 
 ME = ("root", "child")
 
 
-@given(st.lists(st.sampled_from([None, *Code]), max_size=12))
-def test_a_closed_breaker_opens_exactly_after_enough_outages_in_a_row(codes: list[Code | None]) -> None:
+@given(st.lists(st.sampled_from([None, *SilenceCode]), max_size=12))
+def test_a_closed_breaker_opens_exactly_after_enough_outages_in_a_row(codes: list[SilenceCode | None]) -> None:
     breaker = Breaker()
-    row, expected = 0, State.CLOSED
+    row, expected = 0, BreakerState.CLOSED
     for code in codes:
         breaker.report(code, 0.0)
         row = row + 1 if code in OUTAGES else 0
         if code in LASTING:
-            expected = State.LASTING
+            expected = BreakerState.LASTING
         elif row >= IN_A_ROW:
-            expected = State.OPEN
+            expected = BreakerState.OPEN
         assert breaker.state is expected
-        if expected is not State.CLOSED:
+        if expected is not BreakerState.CLOSED:
             return
 
 
 def test_an_open_breaker_lets_exactly_one_probe_through_and_falls_back_when_it_fails() -> None:
     breaker = Breaker()
     for _ in range(IN_A_ROW):
-        breaker.report(Code.SERVER, 10.0)
+        breaker.report(SilenceCode.SERVER, 10.0)
     assert [breaker.lets_through(now) for now in (10.0, 39.9, 40.0, 40.0, 99.0)] == [False, False, True, False, False]
-    breaker.report(Code.SERVER, 41.0)
+    breaker.report(SilenceCode.SERVER, 41.0)
     assert [breaker.lets_through(now) for now in (41.0 + OPEN_S - 1, 41.0 + OPEN_S)] == [False, True]
     breaker.report(None, 72.0)
     assert breaker.lets_through(72.0)
@@ -53,7 +53,7 @@ def test_an_open_breaker_lets_exactly_one_probe_through_and_falls_back_when_it_f
 
 def test_a_lasting_failure_outlives_late_answers_and_time_but_no_reset() -> None:
     breaker = Breaker()
-    breaker.report(Code.AUTH, 0.0)
+    breaker.report(SilenceCode.AUTH, 0.0)
     breaker.report(None, 1.0)
     assert not breaker.lets_through(1e9)
     breaker.reset()
@@ -67,7 +67,7 @@ def test_a_lasting_failure_outlives_late_answers_and_time_but_no_reset() -> None
 )
 def test_no_hour_ever_holds_more_than_the_budget(steps: list[tuple[float, int]], calls: int, money: int) -> None:
     """Oracle: the list of everything that was let through, summed anew each time."""
-    budget, now = Budget(), 0.0
+    budget, now = JudgeBudget(), 0.0
     through: list[tuple[float, int]] = []
     for step, cost in steps:
         now += step

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fwdperm.judge.brief import NOTHING_KNOWN, Citable, Ground, Matter
-from fwdperm.judge.limits import IN_A_ROW, OPEN_S, State
+from fwdperm.judge.brief import NOTHING_KNOWN, Background, Citable, Matter
+from fwdperm.judge.limits import IN_A_ROW, OPEN_S, BreakerState
 from fwdperm.judge.model import AT_ONCE, Model
 from fwdperm.judge.setup import JudgeSetup, Prices
-from fwdperm.judge.verdict import Choice, Code, Opinion, Silence, Verdict
-from fwdperm.testing.model_server import ALLOW, ESCALATE, FAILURES, THINKING_FIRST, Act, ModelServer, answer, error
+from fwdperm.judge.verdict import Choice, Opinion, Silence, SilenceCode, Verdict
+from fwdperm.testing import ALLOW, ESCALATE, FAILURES, THINKING_FIRST, Act, ModelServer, answer, error
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -70,8 +70,8 @@ def run(
     return asyncio.run(all_of_it())
 
 
-def ask(server: ModelServer, matter: Matter = CALL, ground: Ground = NOTHING_KNOWN, **changed: Any) -> Opinion:
-    return run(server, lambda model: model.consider(matter, ground, session=ONE), **changed)
+def ask(server: ModelServer, matter: Matter = CALL, background: Background = NOTHING_KNOWN, **changed: Any) -> Opinion:
+    return run(server, lambda model: model.consider(matter, background, session=ONE), **changed)
 
 
 def keys_sent(server: ModelServer) -> list[str]:
@@ -126,36 +126,42 @@ def test_a_local_server_that_refuses_schemas_is_asked_without(server: ModelServe
 # -- every failure ---------------------------------------------------------------------------------------------
 
 CODES = {
-    "hang": Code.TIMEOUT,
-    "drip": Code.TIMEOUT,
-    "drop": Code.CONNECTION,
-    "400": Code.BAD_REQUEST,
-    "401": Code.AUTH,
-    "403": Code.AUTH,
-    "404": Code.BAD_REQUEST,
-    "413": Code.TOO_LONG,
-    "429": Code.RATE_LIMITED,
-    "500": Code.SERVER,
-    "529": Code.OVERLOADED,
-    "redirect": Code.NOT_A_MESSAGE,
-    "html": Code.NOT_A_MESSAGE,
-    "error in a 200": Code.NOT_A_MESSAGE,
-    "refusal": Code.REFUSED,
-    "truncated": Code.TRUNCATED,
-    "nothing": Code.NO_TEXT,
-    "only thoughts": Code.NO_TEXT,
-    "two blocks": Code.SCHEMA,
-    "a tool call": Code.SCHEMA,
-    "prose": Code.BAD_JSON,
-    "fenced": Code.BAD_JSON,
-    "duplicate keys": Code.DUPLICATE_KEY,
-    "an unknown key": Code.SCHEMA,
-    "a missing key": Code.SCHEMA,
-    "an unknown risk": Code.SCHEMA,
-    "a contradiction": Code.INCONSISTENT,
-    "an unknown rule": Code.INCONSISTENT,
+    "hang": SilenceCode.TIMEOUT,
+    "drip": SilenceCode.TIMEOUT,
+    "drop": SilenceCode.CONNECTION,
+    "400": SilenceCode.BAD_REQUEST,
+    "401": SilenceCode.AUTH,
+    "403": SilenceCode.AUTH,
+    "404": SilenceCode.BAD_REQUEST,
+    "413": SilenceCode.TOO_LONG,
+    "429": SilenceCode.RATE_LIMITED,
+    "500": SilenceCode.SERVER,
+    "529": SilenceCode.OVERLOADED,
+    "redirect": SilenceCode.NOT_A_MESSAGE,
+    "html": SilenceCode.NOT_A_MESSAGE,
+    "error in a 200": SilenceCode.NOT_A_MESSAGE,
+    "refusal": SilenceCode.REFUSED,
+    "truncated": SilenceCode.TRUNCATED,
+    "nothing": SilenceCode.NO_TEXT,
+    "only thoughts": SilenceCode.NO_TEXT,
+    "two blocks": SilenceCode.SCHEMA,
+    "a tool call": SilenceCode.SCHEMA,
+    "prose": SilenceCode.BAD_JSON,
+    "fenced": SilenceCode.BAD_JSON,
+    "duplicate keys": SilenceCode.DUPLICATE_KEY,
+    "an unknown key": SilenceCode.SCHEMA,
+    "a missing key": SilenceCode.SCHEMA,
+    "an unknown risk": SilenceCode.SCHEMA,
+    "a contradiction": SilenceCode.INCONSISTENT,
+    "an unknown rule": SilenceCode.INCONSISTENT,
 }
-ASKED_AGAIN = {Code.NO_TEXT, Code.SCHEMA, Code.BAD_JSON, Code.DUPLICATE_KEY, Code.INCONSISTENT}
+ASKED_AGAIN = {
+    SilenceCode.NO_TEXT,
+    SilenceCode.SCHEMA,
+    SilenceCode.BAD_JSON,
+    SilenceCode.DUPLICATE_KEY,
+    SilenceCode.INCONSISTENT,
+}
 
 
 @pytest.mark.parametrize("name", list(FAILURES))
@@ -172,7 +178,7 @@ def test_every_failure_is_a_silence_with_its_code(server: ModelServer, name: str
 def test_a_service_that_is_not_there_cannot_be_reached(server: ModelServer) -> None:
     opinion = ask(server, base_url="http://127.0.0.1:9")
     assert isinstance(opinion, Silence)
-    assert opinion.code == Code.CONNECTION
+    assert opinion.code == SilenceCode.CONNECTION
 
 
 def test_a_malformed_answer_may_be_mended_by_the_second(server: ModelServer) -> None:
@@ -187,14 +193,14 @@ def test_both_attempts_share_one_deadline(server: ModelServer) -> None:
     server.say(FAILURES["prose"], FAILURES["hang"])
     opinion = ask(server, deadline_s=0.8)
     assert isinstance(opinion, Silence)
-    assert (opinion.code, opinion.call.attempts) == (Code.TIMEOUT, 2)
+    assert (opinion.code, opinion.call.attempts) == (SilenceCode.TIMEOUT, 2)
 
 
 @pytest.mark.parametrize("env", [{}, {"JUDGE_KEY": "  "}, {"JUDGE_KEY": "two words"}])
 def test_without_a_key_nothing_is_asked(server: ModelServer, env: dict[str, str]) -> None:
     opinion = ask(server, env=env)
     assert isinstance(opinion, Silence)
-    assert opinion.code == Code.NO_KEY
+    assert opinion.code == SilenceCode.NO_KEY
     assert "two words" not in opinion.words
     assert server.requests == []
 
@@ -212,14 +218,14 @@ def test_a_command_may_give_the_key(server: ModelServer, command: tuple[str, ...
 def test_a_request_that_may_hold_a_secret_is_not_shown_to_any_model(server: ModelServer) -> None:
     opinion = ask(server, replace(CALL, values=('deploy token="abc',)))
     assert isinstance(opinion, Silence)
-    assert opinion.code == Code.UNREDACTABLE
+    assert opinion.code == SilenceCode.UNREDACTABLE
     assert server.requests == []
 
 
 def test_a_request_that_is_too_long_is_not_sent(server: ModelServer) -> None:
     opinion = ask(server, replace(CALL, values=("echo " + "a b " * 9_000,)))
     assert isinstance(opinion, Silence)
-    assert (opinion.code, len(server.requests)) == (Code.TOO_LONG, 0)
+    assert (opinion.code, len(server.requests)) == (SilenceCode.TOO_LONG, 0)
 
 
 def test_our_own_failure_is_a_silence_too(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,7 +235,7 @@ def test_our_own_failure_is_a_silence_too(server: ModelServer, monkeypatch: pyte
     monkeypatch.setattr("fwdperm.judge.model.read_message", broken)
     opinion = ask(server)
     assert isinstance(opinion, Silence)
-    assert opinion.code == Code.INTERNAL
+    assert opinion.code == SilenceCode.INTERNAL
 
 
 # -- breaker and budget ----------------------------------------------------------------------------------------
@@ -383,7 +389,7 @@ def test_giving_up_one_of_two_twins_leaves_the_other_its_answer(server: ModelSer
 def test_giving_up_a_probe_lets_the_next_question_probe(server: ModelServer) -> None:
     clock = Watch()
 
-    async def play(model: Model) -> tuple[str, State]:
+    async def play(model: Model) -> tuple[str, BreakerState]:
         server.say(error(500))
         for _ in range(IN_A_ROW):
             await model.consider(CALL, NOTHING_KNOWN, session=ONE)
@@ -398,13 +404,13 @@ def test_giving_up_a_probe_lets_the_next_question_probe(server: ModelServer) -> 
         opinion = await model.consider(CALL, NOTHING_KNOWN, session=ONE)
         return type(opinion).__name__, model.breaker.state
 
-    assert run(server, play, clock=clock) == ("Verdict", State.CLOSED)
+    assert run(server, play, clock=clock) == ("Verdict", BreakerState.CLOSED)
 
 
 def test_a_cited_rule_must_have_been_shown(server: ModelServer) -> None:
     server.say(answer(verdict="allow", rule="n7"))
-    ground = Ground(citable=(Citable("n7", "bash", "logs"),), epoch="3")
-    assert isinstance(ask(server, ground=ground), Verdict)
+    background = Background(citable=(Citable("n7", "bash", "logs"),), epoch="3")
+    assert isinstance(ask(server, background=background), Verdict)
     assert isinstance(ask(server), Silence)
 
 

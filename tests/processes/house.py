@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fwdperm.places import find_state
+from fwdperm.sessions.locations import find_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fwdperm.journal.query import query
-from fwdperm.journal.verify import verify
+from fwdperm.journal.query import query_journal
+from fwdperm.journal.verify import verify_journal
 
 if TYPE_CHECKING:
     from house import House
@@ -27,7 +27,7 @@ POINTS = [
 
 
 def decisions(house: House, stem: str) -> list[str]:
-    lines = query(house.state / "journal")
+    lines = query_journal(house.state / "journal")
     return [
         str(one.data.get("outcome", "denied")) for one in lines if one.kind == "decided" and one.data.get("id") == stem
     ]
@@ -46,7 +46,7 @@ def test_a_rule_decided_request_survives_a_crash(house: House, point: str) -> No
     assert time.monotonic() - begun < 5
     assert answer["approved"] is True
     assert decisions(house, stem) == ["approved"]
-    assert verify(house.state / "journal").is_sound
+    assert verify_journal(house.state / "journal").is_sound
 
 
 @pytest.mark.parametrize("point", POINTS)
@@ -83,4 +83,4 @@ def test_killed_again_and_again_under_load_every_request_is_answered_once(house:
     for stem in stems:
         assert house.wait_answer(stem)["approved"] is True
         assert decisions(house, stem) == ["approved"]
-    assert verify(house.state / "journal").is_sound
+    assert verify_journal(house.state / "journal").is_sound

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from house import wait_for
 
-from fwdperm.journal.query import query
-from fwdperm.journal.verify import verify
+from fwdperm.journal.query import query_journal
+from fwdperm.journal.verify import verify_journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -106,9 +106,9 @@ def test_a_full_state_denies_everything_and_says_so_and_recovers_without_a_resta
     assert house.run("allow", asked).returncode == 0
     assert house.wait_answer(asked)["approved"] is True
     assert daemon.poll() is None
-    found = verify(house.state / "journal")
+    found = verify_journal(house.state / "journal")
     assert found.is_sound
-    decided = [str(line.data["id"]) for line in query(house.state / "journal") if line.kind == "decided"]
+    decided = [str(line.data["id"]) for line in query_journal(house.state / "journal") if line.kind == "decided"]
     assert len(decided) == len(set(decided)), "one decision for each request"
 
 
@@ -156,9 +156,9 @@ def test_a_root_that_takes_no_answer_gets_it_later_and_nobody_is_asked_twice(
     wait_for(lambda: beats(house), what="the heartbeat", seconds=4)
     assert daemon.poll() is None
     assert house.prompts() == []
-    replies = [line for line in query(house.state / "journal") if line.kind == "replied"]
+    replies = [line for line in query_journal(house.state / "journal") if line.kind == "replied"]
     assert len(replies) == 1
-    assert verify(house.state / "journal").is_sound
+    assert verify_journal(house.state / "journal").is_sound
 
 
 def test_a_daemon_started_on_a_full_disk_says_why_and_exits_1(house: House, small: Callable[[Path], Path]) -> None:
@@ -171,7 +171,7 @@ def test_a_daemon_started_on_a_full_disk_says_why_and_exits_1(house: House, smal
     filler.unlink()
     house.serve()
     assert house.wait_answer(house.drop("git status"))["approved"] is True
-    assert verify(house.state / "journal").is_sound
+    assert verify_journal(house.state / "journal").is_sound
 
 
 def test_a_daemon_started_on_a_read_only_state_says_why_and_exits_1(

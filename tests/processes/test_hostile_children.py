@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from house import wait_for
 
-from fwdperm.recorded import RecordedSession, record_session
+from fwdperm.sessions.registry import RecordedSession, record_session
 
 if TYPE_CHECKING:
     from house import House

@@ -12,8 +12,8 @@ import pytest
 from house import wait_for
 
 from fwdperm.inbox.shared_lease import LinkLease
-from fwdperm.journal.query import query
-from fwdperm.journal.verify import verify
+from fwdperm.journal.query import query_journal
+from fwdperm.journal.verify import verify_journal
 
 if TYPE_CHECKING:
     import subprocess
@@ -32,7 +32,7 @@ def serve_on(house: House, host: str, *words: str, wait: bool = True) -> subproc
 def decisions(house: House) -> dict[str, list[str]]:
     """Give every outcome recorded for each request."""
     found: dict[str, list[str]] = {}
-    for one in query(house.state / "journal"):
+    for one in query_journal(house.state / "journal"):
         if one.kind == "decided":
             found.setdefault(str(one.data["id"]), []).append(str(one.data.get("outcome", "denied")))
     return found
@@ -62,7 +62,7 @@ def test_a_daemon_killed_on_this_host_is_replaced_within_a_second(house: House) 
     begun = time.monotonic()
     assert house.wait_answer(house.drop("git status"))["approved"] is True
     assert time.monotonic() - begun < 3
-    assert verify(house.state / "journal").is_sound
+    assert verify_journal(house.state / "journal").is_sound
 
 
 def test_a_daemon_killed_on_another_host_is_replaced_when_it_has_been_silent(house: House) -> None:
@@ -78,7 +78,7 @@ def test_a_daemon_killed_on_another_host_is_replaced_when_it_has_been_silent(hou
         assert house.wait_answer(stem)["approved"] is True
     assert second.poll() is None
     assert decisions(house) == {stem: ["approved"] for stem in stems}
-    assert verify(house.state / "journal").is_sound
+    assert verify_journal(house.state / "journal").is_sound
     assert beats(house)
 
 
@@ -98,7 +98,7 @@ def test_a_daemon_that_was_asleep_publishes_nothing_and_ends(house: House) -> No
     assert house.run("allow", asked, "--note", "go").returncode == 0
     assert house.wait_answer(asked)["approved"] is True
     assert decisions(house) == {stem: ["approved"], asked: ["approved"]}
-    assert verify(house.state / "journal").is_sound
+    assert verify_journal(house.state / "journal").is_sound
     assert house.is_served_by(second)
     wait_for(lambda: beats(house), what="the heartbeat of the one that serves", seconds=3)
 
@@ -117,7 +117,7 @@ def test_a_lease_taken_from_a_live_daemon_stops_it_before_it_publishes(house: Ho
     lease.close()
     house.serve("--shared")
     assert house.wait_answer(stem)["approved"] is True
-    assert verify(house.state / "journal").is_sound
+    assert verify_journal(house.state / "journal").is_sound
 
 
 @pytest.mark.parametrize("point", ["after the record", "after the last word", "after publishing"])
@@ -129,4 +129,4 @@ def test_a_crash_on_a_shared_state_loses_nothing_and_decides_nothing_twice(house
     house.serve("--shared")
     assert house.wait_answer(stem, seconds=5)["approved"] is True
     assert decisions(house) == {stem: ["approved"]}
-    assert verify(house.state / "journal").is_sound
+    assert verify_journal(house.state / "journal").is_sound

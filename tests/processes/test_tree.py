@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from house import wait_for
 
-from fwdperm.journal.query import query
+from fwdperm.journal.query import query_journal
 
 if TYPE_CHECKING:
     from house import House
@@ -60,7 +60,7 @@ def test_a_denial_recorded_for_the_parent_holds_for_its_grandchildren(house: Hou
     done = house.run("run", "--session", "build", "--ruleset", str(ruleset), "--", "sh", "-c", inner, cwd=house.work)
     assert done.returncode == 10
     assert "not in a build" in done.stderr
-    origins = [line.data["rule"]["origin"] for line in query(house.state / "journal") if line.kind == "decided"]
+    origins = [line.data["rule"]["origin"] for line in query_journal(house.state / "journal") if line.kind == "decided"]
     assert origins == [f"{ruleset}:2"], "the line the operator wrote, not the recorded copy's"
 
 

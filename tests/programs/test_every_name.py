@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fwdperm.guard import Surroundings, assess
+from fwdperm.guard.assessment import assess
+from fwdperm.guard.surroundings import Surroundings
 from fwdperm.programs.lookup import every_program, lookup
-from fwdperm.units.breakdown import Breakdown, breakdown
+from fwdperm.units.breakdown import Breakdown, break_down
 from fwdperm.wire.request import Facts
 
 TESTS = Path(__file__).parents[1]
@@ -47,7 +48,7 @@ LINES = lines()
 def told(line: str, *names: str) -> tuple[object, ...]:
     """Give all that rules and the guard are told of a line, with its program's names taken out."""
     facts = Facts("bash", (line,), cwd="/w/proj", home="/home/u")
-    made = breakdown(facts)
+    made = break_down(facts)
     whole, each = assess(facts, made, AROUND)
     return (*((one.danger, one.id) for one in (whole, *each)), *_units(made, names))
 

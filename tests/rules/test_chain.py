@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from fwdperm.rules.chain import resolve_chain
 from fwdperm.rules.layer import Layer, Problem, broken_layer
-from fwdperm.rules.rule import Action, Default, Finding, LayerKind, Origin, Rule
+from fwdperm.rules.rule import Action, Default, LayerKind, Origin, Rule, RuleFinding
 from fwdperm.rules.ruleset import Ruleset
 from fwdperm.rules.unit import Unit
 
@@ -63,7 +63,7 @@ def test_a_layer_that_cannot_be_read_anywhere_in_the_chain_leaves_no_allow() -> 
 
 
 def test_an_auxiliary_unit_that_no_rule_of_the_chain_names_is_silent() -> None:
-    assert resolve_chain([ruleset(), ruleset()], READ) == Finding(ALLOW, speaks=False)
+    assert resolve_chain([ruleset(), ruleset()], READ) == RuleFinding(ALLOW, speaks=False)
 
 
 def test_no_ruleset_at_all_asks() -> None:

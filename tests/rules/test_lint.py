@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fwdperm.rules.layer import Layer, untrusted
-from fwdperm.rules.lint import lint
+from fwdperm.rules.lint import lint_rules
 from fwdperm.rules.rule import Action, LayerKind, Origin, Rule
 from fwdperm.rules.ruleset import Ruleset
 from fwdperm.rules.shadow import find_shadows
@@ -19,7 +19,7 @@ ALLOW, ASK, DENY = Action.ALLOW, Action.ASK, Action.DENY
 def told(text: str) -> list[str]:
     layer = read_layer(text, file="p.toml", kind=LayerKind.USER)
     assert not layer.problems
-    return [str(problem) for problem in lint([layer])]
+    return [str(problem) for problem in lint_rules([layer])]
 
 
 def test_a_rule_that_a_later_one_covers_is_named_with_the_other() -> None:
@@ -108,8 +108,8 @@ def test_layers_that_only_narrow_do_not_cover_others() -> None:
     here = Origin(LayerKind.USER, "p", 1)
     deny = Layer(LayerKind.USER, "p", rules=(Rule("bash", "rm *", DENY, here),))
     ask = Layer(LayerKind.PROJECT, "q", rules=(Rule("bash", "*", ASK, here),))
-    assert lint([deny, ask])
-    assert lint([deny, untrusted(ask)]) == ()
+    assert lint_rules([deny, ask])
+    assert lint_rules([deny, untrusted(ask)]) == ()
 
 
 patterns = st.lists(st.sampled_from(["a", "b", "*", " ", "?"]), min_size=1, max_size=4).map("".join)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from fwdperm.rules.layer import Layer, Problem, broken_layer, untrusted
 from fwdperm.rules.mode import Mode
-from fwdperm.rules.rule import Action, Default, Finding, LayerKind, Origin, Rule
-from fwdperm.rules.ruleset import YOLO_NOTE, Ruleset, Standing
+from fwdperm.rules.rule import Action, Default, LayerKind, Origin, Rule, RuleFinding
+from fwdperm.rules.ruleset import YOLO_NOTE, MatchStatus, Ruleset
 from fwdperm.rules.surface import AUXILIARY_SURFACES, PATH_SURFACES
 from fwdperm.rules.toml_file import read_layer
 from fwdperm.rules.unit import Unit
@@ -97,7 +97,7 @@ def test_the_nearest_layers_default_wins() -> None:
 def test_an_auxiliary_unit_is_silent_unless_a_rule_or_default_names_its_surface() -> None:
     aux = unit("path_read", "/x", auxiliary=True)
     every = ruleset_of(("*", "*", DENY), defaults={"*": DENY})
-    assert every.resolve(aux) == Finding(ALLOW, speaks=False)
+    assert every.resolve(aux) == RuleFinding(ALLOW, speaks=False)
     assert ruleset_of(("path_read", "/y", DENY)).resolve(aux).speaks is False
     assert ruleset_of(("path_*", "/x", DENY)).resolve(aux).action is DENY
     assert ruleset_of(defaults={"path_read": DENY}).resolve(aux).action is DENY
@@ -120,7 +120,7 @@ def test_what_cannot_be_known_is_allowed_by_a_bare_star_alone() -> None:
     assert ruleset_of(("bash", "*", ALLOW), ("bash", "git *", ALLOW)).resolve(hidden).action is ALLOW
     assert ruleset_of(("bash", "*", ASK), ("bash", "git *", ALLOW)).resolve(hidden).action is ASK
     assert ruleset_of(("bash", "git *", DENY)).resolve(hidden).action is DENY
-    assert ruleset_of(defaults={"bash": ALLOW}).resolve(hidden) == Finding(
+    assert ruleset_of(defaults={"bash": ALLOW}).resolve(hidden) == RuleFinding(
         ASK, note=OPAQUE, default=Default("bash", ALLOW, Origin(LayerKind.USER, "policy.toml", 99))
     )
     aux = ruleset_of().resolve(unit("path_read", "$X", opaque=OPAQUE, auxiliary=True))
@@ -155,7 +155,7 @@ def test_yolo_turns_ask_into_allow_and_leaves_deny_and_the_humans_own() -> None:
     ruleset = Ruleset.compose([Layer(LayerKind.USER, "p", rules=(*layer.rules, human))], mode=Mode.YOLO)
     found = ruleset.resolve(unit("bash", "git x"))
     assert (found.action, found.note) == (ALLOW, YOLO_NOTE)
-    assert ruleset.resolve(unit("bash", "ls")) == Finding(ALLOW, note=YOLO_NOTE)
+    assert ruleset.resolve(unit("bash", "ls")) == RuleFinding(ALLOW, note=YOLO_NOTE)
     assert ruleset.resolve(unit("bash", "rm x")).action is DENY
     assert ruleset.resolve(unit("bash", "deploy x")).action is ASK
     assert ruleset.resolve(unit("bash", "$X", opaque=OPAQUE)).action is ALLOW
@@ -249,10 +249,10 @@ def test_the_walk_names_every_matching_rule_latest_first() -> None:
         ("bash", "git *", ALLOW), ("bash", "git push *", ASK), ("bash", "npm *", DENY), ("bash", "*", ASK)
     )
     steps = ruleset.walk(unit("bash", "git push", remote=True, carrier=0))
-    assert [(step.rule.pattern, step.standing) for step in steps] == [
-        ("*", Standing.SILENT),
-        ("git push *", Standing.DECIDES),
-        ("git *", Standing.OVERRIDDEN),
+    assert [(step.rule.pattern, step.status) for step in steps] == [
+        ("*", MatchStatus.SILENT),
+        ("git push *", MatchStatus.DECIDES),
+        ("git *", MatchStatus.OVERRIDDEN),
     ]
     assert str(steps[1].rule.origin) == "policy.toml:2"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fwdperm.rules.wildcard import Wildcard, covers, escape
+from fwdperm.rules.wildcard import Wildcard, covers, escape_pattern
 
 ALPHABET = "ab /*?\\~\n"
 patterns = st.text(ALPHABET, max_size=9)
@@ -50,12 +50,12 @@ def test_every_short_pattern_matches_what_the_obvious_recursion_says() -> None:
 
 @given(st.text(max_size=20))
 def test_an_escaped_text_covers_itself(text: str) -> None:
-    assert Wildcard.literal_aware(escape(text)).matches(text)
+    assert Wildcard.literal_aware(escape_pattern(text)).matches(text)
 
 
 @given(texts, texts)
 def test_an_escaped_text_covers_nothing_else(text: str, other: str) -> None:
-    assert Wildcard.literal_aware(escape(text)).matches(other) == (text == other)
+    assert Wildcard.literal_aware(escape_pattern(text)).matches(other) == (text == other)
 
 
 @given(patterns, texts)

@@ -7,17 +7,20 @@ import json
 import os
 import signal
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fwdperm.errors import EnvironmentFailure
-from fwdperm.seat import plain
+from fwdperm.seat import plain_prompter
 from fwdperm.seat.editor import Begun, Void
-from fwdperm.seat.queue import Accepted, Closed, Key, Outcome, Question, SeatQueue
+from fwdperm.seat.queue import Accepted, Answered, Closed, SeatQueue, WaitingQuestion
 from fwdperm.seat.terminal import Terminal, may_colour, may_mark_pastes
 from fwdperm.wire.prompt import Fate, Prompt, Reply, ReplyKind, ReplyOutcome
 
+if TYPE_CHECKING:
+    from fwdperm.wire.request import RequestKey
 
-class Watched(plain.PlainPrompter):
+
+class Watched(plain_prompter.PlainPrompter):
     """Tells when a question takes answers, and what line it has read, so that no test has to guess."""
 
     tell: Any
@@ -40,8 +43,8 @@ class Watched(plain.PlainPrompter):
 
 async def main(address: str, moment_s: str) -> None:  # noqa: C901 - one play, told in order
     if moment_s:
-        plain.lines.moment = lambda _prompt: float(moment_s)
-    plain._LOOK_AGAIN_S = 0.02  # type: ignore[misc]
+        plain_prompter.lines.moment = lambda _prompt: float(moment_s)
+    plain_prompter._LOOK_AGAIN_S = 0.02  # type: ignore[misc]
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as a daemon does: it outlives its terminal
     reader, writer = await asyncio.open_unix_connection(address)
     loop = asyncio.get_running_loop()
@@ -50,13 +53,13 @@ async def main(address: str, moment_s: str) -> None:  # noqa: C901 - one play, t
     def tell(message: dict[str, Any]) -> None:
         writer.write(json.dumps(message).encode() + b"\n")
 
-    def on_answer(key: Key, digest: str, reply: Reply) -> Outcome:
+    def on_answer(key: RequestKey, digest: str, reply: Reply) -> Answered:
         outcome = queue.answer(key, digest, reply, now=loop.time(), by=f"you ({reply.via})")
         tell({"event": "answer", "id": key[1], "reply": reply.model_dump(mode="json", exclude_none=True)})
         prompter.refresh()  # as the daemon does on every change, this one included
         return outcome
 
-    def on_look(_key: Key, _digest: str, reply: Reply) -> ReplyOutcome:
+    def on_look(_key: RequestKey, _digest: str, reply: Reply) -> ReplyOutcome:
         if reply.patterns == ("other",):
             return ReplyOutcome(outcome=Fate.REFUSED, words="pattern `other` does not match what is asked")
         patterns = [one.pattern for one in queue.view().front.prompt.suggestions]  # type: ignore[union-attr]
@@ -91,7 +94,7 @@ async def main(address: str, moment_s: str) -> None:  # noqa: C901 - one play, t
         match command.pop("do"):
             case "ask":
                 prompt = Prompt.model_validate_json(json.dumps(command))
-                queue.add(Question(prompt.key, prompt.digest, prompt, loop.time(), loop.time() + 252.5))
+                queue.add(WaitingQuestion(prompt.key, prompt.digest, prompt, loop.time(), loop.time() + 252.5))
             case "close":
                 queue.close(("root", command["id"]), Closed(how=command["how"], by=command.get("by", "")))
             case "steal":  # another interface wins while the line is on its way: the prompter is not told

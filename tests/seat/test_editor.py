@@ -11,14 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fwdperm.seat.editor import PASTED, SEVERAL, Begun, Echo, Editor, Erased, Event, Line, Sign, Standing, Void
-from fwdperm.seat.line import moment
-from fwdperm.seat.plain import PlainPrompter
-from fwdperm.seat.queue import Closed, Key, Outcome, Question, SeatQueue
+from fwdperm.seat.plain_prompter import PlainPrompter
+from fwdperm.seat.queue import Answered, Closed, SeatQueue, WaitingQuestion
+from fwdperm.seat.typed_line import moment
 from fwdperm.settings import LINE_ALONE_S, LINE_KEYS, PASTE_STALLED_S
 from fwdperm.wire.prompt import Fate, Prompt, PromptSuggestion, Reply, ReplyOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from fwdperm.wire.request import RequestKey
 
 BEGINS, ENDS = "\x1b[200~", "\x1b[201~"
 NEXT = Standing(about="next", name="r2")
@@ -367,7 +369,7 @@ class Play:
         )
         self.prompter.attach()
 
-    def on_answer(self, key: Key, digest: str, reply: Reply) -> Outcome:
+    def on_answer(self, key: RequestKey, digest: str, reply: Reply) -> Answered:
         self.answers.append((key[1], self.loop.now))
         check(self, key[1])
         return self.queue.answer(key, digest, reply, now=self.loop.now, by="you")
@@ -395,7 +397,7 @@ class Play:
             created_at=1,
             deadline_at=2,
         )
-        self.queue.add(Question(prompt.key, prompt.digest, prompt, self.loop.now, self.loop.now + 20.0))
+        self.queue.add(WaitingQuestion(prompt.key, prompt.digest, prompt, self.loop.now, self.loop.now + 20.0))
         self.prompter.refresh()
 
     def end(self, how: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -13,17 +14,19 @@ from fwdperm.seat.queue import (
     Accepted,
     Admission,
     AlreadyDecided,
+    Answered,
     Closed,
-    Key,
-    Outcome,
-    Question,
-    Refused,
+    RefusedReply,
     SeatQueue,
     Stale,
-    Unknown,
+    UnknownQuestion,
+    WaitingQuestion,
 )
 from fwdperm.seat.unattended import Unattended, is_turned_away
 from fwdperm.wire.prompt import Prompt, PromptSuggestion, Reply, ReplyKind
+
+if TYPE_CHECKING:
+    from fwdperm.wire.request import RequestKey
 
 ONCE = Reply(reply=ReplyKind.ONCE)
 ALWAYS = Reply(reply=ReplyKind.ALWAYS)
@@ -40,7 +43,7 @@ def question(  # noqa: PLR0913 - a question has this many sides
     chain: tuple[str, ...] = ("root", "build"),
     only_human: bool = False,
     suggested: bool = True,
-) -> Question:
+) -> WaitingQuestion:
     prompt = Prompt(
         id=name,
         inbox="root",
@@ -55,10 +58,10 @@ def question(  # noqa: PLR0913 - a question has this many sides
         created_at=0,
         deadline_at=1,
     )
-    return Question(key=prompt.key, digest=digest, prompt=prompt, asked_at=0.0, deadline=deadline)
+    return WaitingQuestion(key=prompt.key, digest=digest, prompt=prompt, asked_at=0.0, deadline=deadline)
 
 
-def queue_of(*questions: Question) -> SeatQueue:
+def queue_of(*questions: WaitingQuestion) -> SeatQueue:
     queue = SeatQueue()
     for each in questions:
         queue.add(each)
@@ -150,9 +153,11 @@ def test_a_rejection_leaves_the_others_waiting() -> None:
         ),
     ],
 )
-def test_an_answer_the_question_does_not_take_leaves_it_waiting(asked: Question, reply: Reply, words: str) -> None:
+def test_an_answer_the_question_does_not_take_leaves_it_waiting(
+    asked: WaitingQuestion, reply: Reply, words: str
+) -> None:
     queue = queue_of(asked)
-    assert queue.answer(asked.key, "d", reply, now=1.0, by="ann") == Refused(words=words)
+    assert queue.answer(asked.key, "d", reply, now=1.0, by="ann") == RefusedReply(words=words)
     assert queue.front() == asked
 
 
@@ -180,7 +185,7 @@ def test_a_batch_answers_only_what_was_shown_with_a_result_for_each() -> None:
         (("root", "a"), Accepted(question=question("a"), reply=noted)),
         (("root", "b"), AlreadyDecided(closed=Closed(how="expired"))),
         (("root", "d"), Stale()),
-        (("root", "z"), Unknown()),
+        (("root", "z"), UnknownQuestion()),
     )
     assert [each.prompt.id for each in queue.waiting()] == ["c", "d"]
 
@@ -188,7 +193,7 @@ def test_a_batch_answers_only_what_was_shown_with_a_result_for_each() -> None:
 def test_a_batch_is_never_always() -> None:
     queue = queue_of(question("a"), question("b"))
     results = queue.answer_batch([(("root", "a"), "d"), (("root", "b"), "d")], ALWAYS, now=1.0, by="ann")
-    assert [type(outcome) for _, outcome in results] == [Refused, Refused]
+    assert [type(outcome) for _, outcome in results] == [RefusedReply, RefusedReply]
     assert len(queue) == 2
 
 
@@ -205,7 +210,7 @@ def test_a_long_life_does_not_grow_without_end() -> None:
     for number in range(10):
         queue.close(("root", f"r{number}"), Closed(how="expired"))
     assert len(queue.view().closed) == 3
-    assert queue.answer(("root", "r0"), "d", ONCE, now=1.0, by="ann") == Unknown()
+    assert queue.answer(("root", "r0"), "d", ONCE, now=1.0, by="ann") == UnknownQuestion()
 
 
 @pytest.mark.parametrize(
@@ -225,7 +230,7 @@ def test_nobody_at_the_seat(unattended: Unattended, interfaces: int, expected: b
 class Record:
     """What the oracle knows of one key: a list scan decides everything."""
 
-    key: Key
+    key: RequestKey
     digest: str
     deadline: float
     grave: bool
@@ -236,10 +241,10 @@ class Record:
 class Oracle:
     records: list[Record] = field(default_factory=list)
 
-    def find(self, key: Key) -> Record | None:
+    def find(self, key: RequestKey) -> Record | None:
         return next((record for record in self.records if record.key == key), None)
 
-    def waiting(self) -> list[Key]:
+    def waiting(self) -> list[RequestKey]:
         return [record.key for record in self.records if record.ended is None]
 
 
@@ -254,8 +259,8 @@ class QueueMachine(RuleBasedStateMachine):
         self.queue = SeatQueue()
         self.oracle = Oracle()
         self.now = 0.0
-        self.front: Key | None = None
-        self.won: dict[Key, int] = {}
+        self.front: RequestKey | None = None
+        self.won: dict[RequestKey, int] = {}
 
     @rule(name=names, digest=digests, wait=st.integers(1, 9), grave=st.booleans())
     def add(self, name: str, digest: str, wait: int, grave: bool) -> None:
@@ -273,10 +278,10 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(name=names, digest=st.none() | digests, kind=st.sampled_from(ReplyKind), by=st.sampled_from(["ann", "bob"]))
     def answer(self, name: str, digest: str | None, kind: ReplyKind, by: str) -> None:
         key = ("root", name)
-        outcome: Outcome = self.queue.answer(key, digest, Reply(reply=kind), now=self.now, by=by)
+        outcome: Answered = self.queue.answer(key, digest, Reply(reply=kind), now=self.now, by=by)
         record = self.oracle.find(key)
         if record is None:
-            assert outcome == Unknown()
+            assert outcome == UnknownQuestion()
         elif record.ended is not None:
             assert outcome == AlreadyDecided(closed=record.ended)
         elif self.now >= record.deadline:
@@ -285,7 +290,7 @@ class QueueMachine(RuleBasedStateMachine):
         elif digest not in (None, record.digest):
             assert outcome == Stale()
         elif record.grave and kind is ReplyKind.ALWAYS:
-            assert isinstance(outcome, Refused)
+            assert isinstance(outcome, RefusedReply)
         else:
             words = {"once": "approved once", "always": "approved always", "reject": "rejected"}[kind]
             record.ended = Closed(how=words, by=by)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwdperm.seat.render import clock, draw, pages, render, summary
+from fwdperm.seat.render import clock, draw, pages, prompt_summary, render_prompt
 from fwdperm.wire.prompt import Prompt, PromptJudge, PromptSuggestion, PromptUnit
-from fwdperm.wire.shown import columns_of
+from fwdperm.wire.safe_text import columns_of
 
 BASE = Prompt(
     id="r1",
@@ -63,14 +63,14 @@ def prompts(draw_from: st.DrawFn) -> Prompt:
 @settings(max_examples=150, deadline=None)
 @given(prompts(), st.integers(20, 100), st.booleans())
 def test_whatever_a_request_says_only_our_own_lines_begin_a_line(asked: Prompt, width: int, full: bool) -> None:
-    text = render(asked, width=width, colour=False, waiting=1, time_left=5.0, full=full)
+    text = render_prompt(asked, width=width, colour=False, waiting=1, time_left=5.0, full=full)
     for row in text.split("\n"):
         assert row.isprintable()
         assert re.match(r"  \| |  \+ |  [a-z ]{9}|== question r1|\[\d+ lines? (is|are)|[a-z, `1=\]]", row), row
         assert sum(map(columns_of, row)) <= max(width, 30) - 1 or re.search(
             r"  \[\d+ more lines?, \d+ characters\]$", row
         )
-    rows = summary(asked, width=width).split("\n")
+    rows = prompt_summary(asked, width=width).split("\n")
     assert len(rows) <= 2
     assert all(row.isprintable() and sum(map(columns_of, row)) <= max(width, 30) - 1 for row in rows)
 
@@ -87,13 +87,15 @@ def test_the_pages_hold_everything(asked: Prompt, height: int) -> None:
 
 def test_colour_adds_nothing_but_colour() -> None:
     asked = prompt(danger="dangerous", values=("a\u200bb",))
-    coloured = render(asked, width=80, colour=True, waiting=0, time_left=None)
+    coloured = render_prompt(asked, width=80, colour=True, waiting=0, time_left=None)
     assert "\x1b" in coloured
-    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == render(asked, width=80, colour=False, waiting=0, time_left=None)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == render_prompt(
+        asked, width=80, colour=False, waiting=0, time_left=None
+    )
 
 
 def test_a_session_name_cannot_draw_a_chain_of_its_own() -> None:
-    assert 'root > "build > admin" > x' in render(
+    assert 'root > "build > admin" > x' in render_prompt(
         prompt(chain=("root", "build > admin", "x")), width=80, colour=False, waiting=0, time_left=None
     )
 
@@ -102,12 +104,12 @@ def test_what_earned_the_danger_is_said_beside_it() -> None:
     unit = PromptUnit(
         surface="bash", text="git push", danger="dangerous", id="dangerous.sends", reason="sends data out"
     )
-    text = render(prompt(danger="dangerous", units=(unit,)), width=80, colour=False, waiting=0, time_left=None)
+    text = render_prompt(prompt(danger="dangerous", units=(unit,)), width=80, colour=False, waiting=0, time_left=None)
     assert "guard    DANGEROUS: sends data out; dangerous.sends\n" in text
 
 
 def test_a_quotation_cannot_end_itself() -> None:
-    text = render(prompt(message='x" said the admin "'), width=80, colour=False, waiting=0, time_left=None)
+    text = render_prompt(prompt(message='x" said the admin "'), width=80, colour=False, waiting=0, time_left=None)
     assert 'claims   "x\\u{22} said the admin \\u{22}"' in text
 
 
@@ -143,7 +145,7 @@ def test_no_part_is_cut_without_a_word(fields: dict[str, Any]) -> None:
     ],
 )
 def test_what_the_judge_said_or_why_it_was_silent(judge: PromptJudge, expected: str) -> None:
-    assert expected in render(prompt(judge=judge), width=80, colour=False, waiting=0, time_left=None)
+    assert expected in render_prompt(prompt(judge=judge), width=80, colour=False, waiting=0, time_left=None)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +161,7 @@ def test_what_the_judge_said_or_why_it_was_silent(judge: PromptJudge, expected: 
     ],
 )
 def test_what_always_would_record_or_why_it_is_not_offered(fields: dict[str, Any], expected: str) -> None:
-    assert expected in render(prompt(**fields), width=80, colour=False, waiting=0, time_left=None)
+    assert expected in render_prompt(prompt(**fields), width=80, colour=False, waiting=0, time_left=None)
 
 
 @pytest.mark.parametrize(

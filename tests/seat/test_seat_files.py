@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from fwdperm.errors import ChildError, EnvironmentFailure
 from fwdperm.seat.counter import NOT_SAID, NOT_TAKEN, OpenPrompts, open_prompts, send_reply
-from fwdperm.seat.files import Answer, PromptShelf, Received, ReplyBox, Unusable
 from fwdperm.seat.names import key_in, stem_of, stems_in
-from fwdperm.seat.queue import Closed, Question, SeatQueue
+from fwdperm.seat.prompt_files import PromptFiles, Received, ReceivedReply, ReplyBox, Unusable
+from fwdperm.seat.queue import Closed, SeatQueue, WaitingQuestion
 from fwdperm.settings import HALF_WRITTEN_S, UNCONSUMED_S
 from fwdperm.wire.prompt import Fate, Prompt, Reply, ReplyKind, ReplyOutcome
 
@@ -51,23 +51,23 @@ class Daemon:
 
     def __init__(self, state: Path) -> None:
         self.queue = SeatQueue()
-        self.shelf = PromptShelf(state)
+        self.prompt_files = PromptFiles(state)
         self.box = ReplyBox(state)
         self.box.prepare()
         self.now = 0.0
         self.received: list[Received] = []
 
     def ask(self, asked: Prompt) -> None:
-        self.queue.add(Question(asked.key, asked.digest, asked, asked_at=self.now, deadline=self.now + 100))
-        self.shelf.put(asked)
+        self.queue.add(WaitingQuestion(asked.key, asked.digest, asked, asked_at=self.now, deadline=self.now + 100))
+        self.prompt_files.put(asked)
 
     def step(self, _: float = 0.0) -> None:
         for received in self.box.collect(now=self.now):
             self.received.append(received)
-            if isinstance(received, Answer):
+            if isinstance(received, ReceivedReply):
                 outcome = self.queue.answer(received.key, received.reply.digest, received.reply, now=self.now, by="ann")
                 self.box.publish_outcome(received.name, outcome, now=self.now)
-                self.shelf.take(received.key)
+                self.prompt_files.take(received.key)
 
 
 @pytest.fixture
@@ -133,10 +133,10 @@ def test_an_open_question_can_be_read_until_it_is_taken_away(tmp_path: Path, dae
     assert open_prompts(tmp_path) == OpenPrompts(prompts=(prompt("b", created_at=2), prompt("a", created_at=3)))
     assert stat.S_IMODE((tmp_path / "prompts" / "root~a.json").stat().st_mode) == 0o600
     assert stat.S_IMODE((tmp_path / "prompts").stat().st_mode) == 0o700
-    daemon.shelf.take(("root", "b"))
-    daemon.shelf.take(("root", "b"))
+    daemon.prompt_files.take(("root", "b"))
+    daemon.prompt_files.take(("root", "b"))
     assert open_prompts(tmp_path).prompts == (prompt("a", created_at=3),)
-    daemon.shelf.clear()
+    daemon.prompt_files.clear()
     assert open_prompts(tmp_path) == OpenPrompts(prompts=())
 
 
@@ -163,9 +163,9 @@ def test_one_bad_prompt_file_hides_no_other(tmp_path: Path, daemon: Daemon) -> N
 
 def test_a_disk_that_takes_no_prompt_is_said_and_stops_nobody(tmp_path: Path) -> None:
     (tmp_path / "prompts").write_text("a file")
-    shelf = PromptShelf(tmp_path)
-    shelf.put(prompt())
-    assert shelf.trouble == "cannot lay out the prompt `r1`: not a directory"
+    prompt_files = PromptFiles(tmp_path)
+    prompt_files.put(prompt())
+    assert prompt_files.trouble == "cannot lay out the prompt `r1`: not a directory"
 
 
 # -- replies -----------------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def test_an_answer_from_another_shell_counts_and_its_sender_hears_so(tmp_path: P
         outcome=Fate.ACCEPTED, words="rejected"
     )
     [received] = daemon.received
-    assert isinstance(received, Answer)
+    assert isinstance(received, ReceivedReply)
     assert (received.key, received.reply.note) == (("root", "r1"), "no")
     assert not list((tmp_path / "replies").iterdir())
     assert not list((tmp_path / "outcomes").iterdir())
@@ -253,7 +253,7 @@ def test_an_answer_taken_back_while_it_is_read_does_not_count(
         unlink(name, dir_fd=dir_fd)
 
     with monkeypatch.context() as patched:
-        patched.setattr("fwdperm.seat.files.os.unlink", raced)
+        patched.setattr("fwdperm.seat.prompt_files.os.unlink", raced)
         daemon.step()
     assert daemon.received == []
 
@@ -272,7 +272,7 @@ def test_the_plainest_reply_file_answers(tmp_path: Path, daemon: Daemon) -> None
     path.write_bytes(b'{"reply":"once"}')
     daemon.now += 0.5
     daemon.step()
-    assert [type(each) for each in daemon.received] == [Answer]
+    assert [type(each) for each in daemon.received] == [ReceivedReply]
     assert not path.exists()
 
 
@@ -316,7 +316,7 @@ def test_a_hostile_reply_file_answers_nothing_and_stops_nobody(tmp_path: Path, d
     if kind == "hard link":  # whoever publishes by linking has two names for a moment
         daemon.now += HALF_WRITTEN_S
         daemon.step()
-    assert sorted(type(each).__name__ for each in daemon.received) == ["Answer", "Unusable"]
+    assert sorted(type(each).__name__ for each in daemon.received) == ["ReceivedReply", "Unusable"]
     assert elsewhere.read_bytes() == b'{"reply":"once"}'
     assert not list((tmp_path / "replies").iterdir())
 
@@ -370,4 +370,4 @@ def test_answers_count_in_the_order_they_came(tmp_path: Path, daemon: Daemon) ->
             path.touch()
         last = path.stat().st_ctime_ns
     daemon.step()
-    assert [each.key[1] for each in daemon.received if isinstance(each, Answer)] == ["z", "m", "a"]
+    assert [each.key[1] for each in daemon.received if isinstance(each, ReceivedReply)] == ["z", "m", "a"]

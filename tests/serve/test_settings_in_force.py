@@ -11,24 +11,24 @@ import structlog
 
 from fwdperm.errors import OperatorError
 from fwdperm.judge.setup import JudgeSetup, Prices
-from fwdperm.recorded import RecordedSession, end_session, record_session, this_process
+from fwdperm.policy.config import Config, read_settings
+from fwdperm.policy.opening import open_rulebook
 from fwdperm.rules.mode import Mode
 from fwdperm.rules.rule import LayerKind
 from fwdperm.rules.toml_file import SETTINGS, read_config
 from fwdperm.seat.unattended import Unattended
-from fwdperm.serve.config import Config, read_settings
 from fwdperm.serve.in_force import Kind, as_written, differences, digest_of, set_by_hand
-from fwdperm.serve.logs import configure
-from fwdperm.serve.opening import open_rulebook
-from fwdperm.serve.parts import Options, build
+from fwdperm.serve.logs import configure_logs
+from fwdperm.serve.parts import DaemonOptions, build_parts
 from fwdperm.serve.status import Status
+from fwdperm.sessions.registry import RecordedSession, end_session, record_session, this_process
 from fwdperm.wire.request import Facts, Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from fwdperm.serve.rulebook import Rulebook
+    from fwdperm.policy.rulebook import Rulebook
 
 PRICES = "[judge.prices]\ninput = 1\noutput = 2\ncache_read = 3\ncache_write = 4\n"
 
@@ -64,7 +64,7 @@ RECORDS = ("running", "ended", "killed", "none")
 
 @pytest.fixture(autouse=True)
 def _quiet() -> Iterator[None]:
-    configure(-1)
+    configure_logs(-1)
     yield
     structlog.reset_defaults()
 
@@ -95,16 +95,16 @@ def request(agent: str = "") -> Request:
 def held(book: Rulebook, name: str) -> Any:
     """Look where a setting takes effect, or would."""
     *_, key = name.split(".")
-    standing = book.standing(request("worker" if name.startswith("agents.") else ""))
+    context = book.context(request("worker" if name.startswith("agents.") else ""))
     if key == "mode":
-        return standing.chain[0].mode
+        return context.chain[0].mode
     if name.startswith("judge."):
-        assert standing.has_judge
+        assert context.has_judge
         return True if key == "enabled" else getattr(book.config.judge, FIELDS.get(key, key))
     if name == "workspaces":
-        assert set(book.config.workspaces) <= set(standing.surroundings.workspaces)
+        assert set(book.config.workspaces) <= set(context.surroundings.workspaces)
     if name.startswith("guard."):
-        assert getattr(book.config, key) == getattr(standing.surroundings, key)
+        assert getattr(book.config, key) == getattr(context.surroundings, key)
     return getattr(book.config, key)
 
 
@@ -167,7 +167,7 @@ def test_a_daemon_does_not_start_with_a_wrong_setting_whatever_is_on_record(tmp_
     (tmp_path / "work").mkdir()
     places = {"root": tmp_path / "root", "state": tmp_path / "state", "config": tmp_path / "config.toml"}
     with pytest.raises(OperatorError, match=r"seat\.wait_s"):
-        build(Options(**places, workspace=str(tmp_path / "work"), asks_here=False))
+        build_parts(DaemonOptions(**places, workspace=str(tmp_path / "work"), asks_here=False))
 
 
 # -- what is told of them --------------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ def test_an_edit_is_told_though_others_looked_first(tmp_path: Path) -> None:
     book.reload_sessions()
     assert book.reload()
     assert book.config.unattended is Unattended.REJECT
-    assert book.standing(request()).surroundings.sensitive_read == ("*/a/*",)
+    assert book.context(request()).surroundings.sensitive_read == ("*/a/*",)
 
 
 def test_a_new_session_alone_is_no_change_of_the_rules(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_a_new_session_alone_is_no_change_of_the_rules(tmp_path: Path) -> None:
     book = opened(tmp_path, 'workspaces = ["/srv/app"]', record="none")
     put_on_record(tmp_path / "state", "running", cwd="/srv/new")
     book.reload_sessions()
-    assert set(book.standing(request()).surroundings.workspaces) == {"/srv/app", "/srv/new"}
+    assert set(book.context(request()).surroundings.workspaces) == {"/srv/app", "/srv/new"}
     assert not book.reload()
 
 
@@ -247,16 +247,16 @@ def test_a_projects_ruleset_found_before_a_session_started_is_told_all_the_same(
 
 
 def test_how_long_requests_wait_and_what_nobody_answers_follow_the_settings(tmp_path: Path) -> None:
-    """The desk keeps no settings of its own from the start."""
+    """The lifecycle keeps no settings of its own from the start."""
     (tmp_path / "config.toml").write_text("[seat]\nwait_s = 30\n", encoding="utf-8")
     (tmp_path / "work").mkdir()
     places = {"root": tmp_path / "root", "state": tmp_path / "state", "config": tmp_path / "config.toml"}
-    parts = build(Options(**places, workspace=str(tmp_path / "work"), asks_here=False))
+    parts = build_parts(DaemonOptions(**places, workspace=str(tmp_path / "work"), asks_here=False))
     try:
-        before = parts.desk.limits
+        before = parts.lifecycle.limits
         (tmp_path / "config.toml").write_text('unattended = "reject"\n[seat]\nwait_s = 40\n', encoding="utf-8")
         parts.rulebook.reload()
-        after = parts.desk.limits
+        after = parts.lifecycle.limits
     finally:
         parts.close()
     assert (before.wait_s, before.refuses_unattended) == (30.0, False)

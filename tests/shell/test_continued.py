@@ -12,8 +12,8 @@ import subprocess
 import pytest
 
 from fwdperm.settings import CONTINUED_LINES
-from fwdperm.shell import parse_line
 from fwdperm.shell.continued import join_lines
+from fwdperm.shell.parsing import parse_line
 from fwdperm.shell.words import hides_code, read_word
 
 BASH = shutil.which("bash") or ""

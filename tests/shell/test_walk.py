@@ -9,7 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fwdperm.settings import VALUE_CHARS
-from fwdperm.shell import Line, Stands, parse_line
+from fwdperm.shell.command import CommandLine, Stands
+from fwdperm.shell.parsing import parse_line
 
 
 def programs(line: str) -> list[str]:
@@ -401,7 +402,7 @@ SHELLISH = st.text(
 @settings(max_examples=1500, deadline=None)
 def test_no_text_raises(text: str) -> None:
     parsed = parse_line(text)
-    assert isinstance(parsed, Line)
+    assert isinstance(parsed, CommandLine)
     assert parsed.commands or not parsed.opaque or not text.strip()
     for at, command in enumerate(parsed.commands):
         assert -1 <= command.carrier <= at

@@ -13,7 +13,7 @@ from fwdperm.programs.lookup import every_program, lookup
 from fwdperm.programs.program import Carries
 from fwdperm.programs.standard import standard_base
 from fwdperm.programs.variables import changes_what_runs, is_harmless_variable
-from fwdperm.shell import parse_line
+from fwdperm.shell.parsing import parse_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

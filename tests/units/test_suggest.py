@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from fwdperm.programs.lookup import every_program
 from fwdperm.rules.wildcard import Wildcard
-from fwdperm.units.breakdown import breakdown
-from fwdperm.units.suggest import suggest
+from fwdperm.units.breakdown import break_down
+from fwdperm.units.suggest import suggest_patterns
 from fwdperm.wire.request import Facts
 
 
 def offers(value: str, *, surface: str = "bash", cwd: str = "/repo", home: str = "/home/u") -> list[str]:
     facts = Facts(surface, (value,), cwd, home)
-    return [offer.pattern for offer in suggest(facts, breakdown(facts))]
+    return [offer.pattern for offer in suggest_patterns(facts, break_down(facts))]
 
 
 @pytest.mark.parametrize(
@@ -80,9 +80,9 @@ def test_a_file_that_a_line_writes_is_offered_beside_its_command() -> None:
 
 def test_only_what_was_asked_for_is_offered() -> None:
     facts = Facts("bash", ("cat /etc/hosts/x",), "/repo")
-    made = breakdown(facts)
+    made = break_down(facts)
     asked = {at for at, unit in enumerate(made.units) if unit.surface == "external_directory"}
-    assert [offer.surface for offer in suggest(facts, made, asked=asked)] == ["external_directory"]
+    assert [offer.surface for offer in suggest_patterns(facts, made, asked=asked)] == ["external_directory"]
 
 
 KEPT = [" ".join([page.name, *words]) for page in every_program() for words in page.keeps]
@@ -99,8 +99,8 @@ WORDS = st.sampled_from(["main", "-x", "'a b'", "a*", "\\*", "$X", "x?", "../y",
 @settings(max_examples=300, deadline=None)
 def test_every_suggestion_covers_a_unit_of_its_own_request(command: str, words: list[str]) -> None:
     facts = Facts("bash", (" ".join([command, *words]),), "/repo", "/home/u")
-    made = breakdown(facts)
-    for offer in suggest(facts, made):
+    made = break_down(facts)
+    for offer in suggest_patterns(facts, made):
         wildcard = Wildcard.literal_aware(offer.pattern)
         covered = [
             u for u in made.units if u.surface == offer.surface and any(wildcard.matches(t) for t in u.spellings)
@@ -117,8 +117,8 @@ def test_every_suggestion_covers_a_unit_of_its_own_request(command: str, words: 
 )
 def test_every_other_suggestion_covers_its_own_request(surface: str, value: str) -> None:
     facts = Facts(surface, (value,), "/repo", "/home/u")
-    made = breakdown(facts)
-    for offer in suggest(facts, made):
+    made = break_down(facts)
+    for offer in suggest_patterns(facts, made):
         assert any(
             Wildcard.literal_aware(offer.pattern).matches(text) for unit in made.units for text in unit.spellings
         )

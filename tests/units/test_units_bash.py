@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fwdperm.programs.lookup import every_program
 from fwdperm.programs.variables import HARMLESS
-from fwdperm.units.breakdown import breakdown
+from fwdperm.units.breakdown import break_down
 from fwdperm.wire.request import Facts
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def units(
     line: str, *, cwd: str = "/repo", home: str = "/home/u", operands: tuple[tuple[str, str], ...] = ()
 ) -> tuple[Unit, ...]:
-    return breakdown(Facts("bash", (line,), cwd, home, canonical_operands=operands)).units
+    return break_down(Facts("bash", (line,), cwd, home, canonical_operands=operands)).units
 
 
 def primary(line: str) -> list[str]:

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fwdperm.units.breakdown import breakdown
+from fwdperm.units.breakdown import break_down
 from fwdperm.units.paths import name_path
 from fwdperm.wire.request import Facts
 
 
 @pytest.mark.parametrize("surface", ["read", "write", "edit", "path", "path_read", "glob", "external_directory"])
 def test_a_path_is_known_by_every_normal_form(surface: str) -> None:
-    first = breakdown(Facts(surface, ("./secrets/../secrets/key.txt",), "/home/u/repo", "/home/u")).units[0]
+    first = break_down(Facts(surface, ("./secrets/../secrets/key.txt",), "/home/u/repo", "/home/u")).units[0]
     assert first.spellings == ("secrets/key.txt", "/home/u/repo/secrets/key.txt", "~/repo/secrets/key.txt")
     assert "./secrets/../secrets/key.txt" in first.strict_spellings
     assert not first.auxiliary
@@ -57,7 +57,7 @@ def test_without_a_directory_a_relative_path_stays_relative() -> None:
 
 
 def test_a_real_path_that_differs_is_a_second_unit() -> None:
-    units = breakdown(Facts("write", ("/ws/link/f",), "/ws", "", "/outside/f")).units
+    units = break_down(Facts("write", ("/ws/link/f",), "/ws", "", "/outside/f")).units
     assert [(u.surface, u.spellings[0], u.stands, u.auxiliary) for u in units] == [
         ("write", "link/f", "request", False),
         ("write", "/outside/f", "canonical", False),
@@ -68,7 +68,7 @@ def test_a_real_path_that_differs_is_a_second_unit() -> None:
 
 
 def test_a_real_path_that_is_the_same_adds_nothing() -> None:
-    units = breakdown(Facts("write", ("f",), "/ws", "", "/ws/f")).units
+    units = break_down(Facts("write", ("f",), "/ws", "", "/ws/f")).units
     assert [one.surface for one in units] == ["write", "path_write"]
 
 
@@ -85,21 +85,21 @@ def test_a_real_path_that_is_the_same_adds_nothing() -> None:
 )
 def test_what_a_tool_opens_is_known_to_the_rules_for_paths(surface: str, opened: list[str]) -> None:
     """`path_read` and `path_write` hold for tools as for commands, and speak only when a rule names them."""
-    first, *others = breakdown(Facts(surface, ("a",), "/ws", "")).units
+    first, *others = break_down(Facts(surface, ("a",), "/ws", "")).units
     assert [one.surface for one in others] == opened
     assert all(one.auxiliary and one.spellings == first.spellings for one in others)
 
 
 def test_a_glob_of_a_search_is_marked() -> None:
-    found = breakdown(Facts("grep", ("**/*.py",), "/ws", "")).units
+    found = break_down(Facts("grep", ("**/*.py",), "/ws", "")).units
     assert all(one.searched for one in found)
-    assert not breakdown(Facts("read", ("a*",), "/ws", "")).units[0].searched  # a read expands nothing
-    assert [one.searched for one in breakdown(Facts("glob", ("**/*",), "/ws", "")).units] == [True, False]
-    assert breakdown(Facts("glob", ("a/**/../../x",), "/ws", "")).units[0].opaque
+    assert not break_down(Facts("read", ("a*",), "/ws", "")).units[0].searched  # a read expands nothing
+    assert [one.searched for one in break_down(Facts("glob", ("**/*",), "/ws", "")).units] == [True, False]
+    assert break_down(Facts("glob", ("a/**/../../x",), "/ws", "")).units[0].opaque
 
 
 def test_another_spelling_that_is_another_path_is_a_second_unit() -> None:
-    units = breakdown(Facts("read", ("a", "/ws/a", "./a/", "/etc/b"), "/ws", "")).units
+    units = break_down(Facts("read", ("a", "/ws/a", "./a/", "/etc/b"), "/ws", "")).units
     assert [(u.spellings, u.stands) for u in units if u.surface == "read"] == [
         (("a", "/ws/a"), "request"),
         (("/etc/b",), "canonical"),
@@ -107,7 +107,7 @@ def test_another_spelling_that_is_another_path_is_a_second_unit() -> None:
 
 
 def test_letter_case_is_marked() -> None:
-    assert breakdown(Facts("read", ("a",), "/ws", folds_case=True)).units[0].folds_case
+    assert break_down(Facts("read", ("a",), "/ws", folds_case=True)).units[0].folds_case
 
 
 @pytest.mark.parametrize(
@@ -122,12 +122,12 @@ def test_letter_case_is_marked() -> None:
     ],
 )
 def test_other_surfaces_are_one_unit(surface: str, value: str, expected: set[str]) -> None:
-    (unit,) = breakdown(Facts(surface, (value,))).units
+    (unit,) = break_down(Facts(surface, (value,))).units
     assert expected <= set(unit.spellings)
 
 
 def test_an_address_has_a_plain_form_that_a_deny_sees() -> None:
-    (unit,) = breakdown(Facts("web", ("HTTPS://user@Ex.Test.:443/a?b",))).units
+    (unit,) = break_down(Facts("web", ("HTTPS://user@Ex.Test.:443/a?b",))).units
     assert unit.spellings == ("HTTPS://user@Ex.Test.:443/a?b",)
     assert unit.strict_spellings == ("https://ex.test/a?b",)
 
@@ -136,7 +136,7 @@ def test_an_address_has_a_plain_form_that_a_deny_sees() -> None:
     ("surface", "values"), [("", ("a",)), ("read", ("",)), ("read", ()), ("bash", ()), ("mcp", (" ",)), (" ", ("x",))]
 )
 def test_nothing_is_opaque(surface: str, values: tuple[str, ...]) -> None:
-    units = breakdown(Facts(surface, values)).units
+    units = break_down(Facts(surface, values)).units
     assert len(units) == 1
     assert units[0].opaque
     assert not units[0].auxiliary
@@ -160,4 +160,4 @@ def test_names_agree_with_the_standard_library(path: str, cwd: str, absolute: bo
     st.text(max_size=5),
 )
 def test_no_value_raises(surface: str, values: list[str], cwd: str) -> None:
-    assert breakdown(Facts(surface, tuple(values), cwd)).units
+    assert break_down(Facts(surface, tuple(values), cwd)).units

@@ -18,7 +18,7 @@ from fwdperm.wire.prompt import (
     Reply,
     ReplyKind,
     Scope,
-    dump,
+    encode_form,
     parse_prompt,
     parse_reply,
 )
@@ -45,7 +45,7 @@ def test_the_shape_without_feedback_stays_valid(kind: str) -> None:
     reply = parse_reply(json.dumps({"reply": kind}).encode())
     assert reply == Reply(reply=ReplyKind(kind))
     assert reply.note == ""
-    assert dump(reply) == b'{"reply":"%s"}' % kind.encode()
+    assert encode_form(reply) == b'{"reply":"%s"}' % kind.encode()
 
 
 def test_everything_an_always_may_carry() -> None:
@@ -61,7 +61,7 @@ def test_everything_an_always_may_carry() -> None:
         3_600_000,
     )
     assert (reply.id, reply.inbox, reply.digest, reply.via, reply.user) == ("r1", "root", "d1", "web", "ann")
-    assert json.loads(dump(reply)) == json.loads(data)
+    assert json.loads(encode_form(reply)) == json.loads(data)
 
 
 @pytest.mark.parametrize(
@@ -114,17 +114,17 @@ def test_no_bytes_crash_the_reader(data: bytes) -> None:
 
 
 def test_a_prompt_survives_the_disk() -> None:
-    assert parse_prompt(dump(PROMPT)) == PROMPT
-    assert b'"createdAt":1,"deadlineAt":2' in dump(PROMPT)
+    assert parse_prompt(encode_form(PROMPT)) == PROMPT
+    assert b'"createdAt":1,"deadlineAt":2' in encode_form(PROMPT)
 
 
 def test_a_later_prompts_new_keys_do_not_shut_old_readers_out() -> None:
-    assert parse_prompt(dump(PROMPT)[:-1] + b',"colour":"red"}') == PROMPT
+    assert parse_prompt(encode_form(PROMPT)[:-1] + b',"colour":"red"}') == PROMPT
 
 
 def test_a_prompt_of_an_unknown_version_is_refused() -> None:
     with pytest.raises(OperatorError, match=r"prompt: `v` is `2`, expected 1"):
-        parse_prompt(dump(PROMPT).replace(b'"v":1', b'"v":2'))
+        parse_prompt(encode_form(PROMPT).replace(b'"v":1', b'"v":2'))
 
 
 def test_a_prompt_cannot_be_changed_after_it_was_shown() -> None:

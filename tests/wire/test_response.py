@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from fwdperm.wire.decision import Code, Decision, Outcome, RuleRef, Stage
+from fwdperm.wire.decision import Decision, Outcome, RuleRef, Stage, UndecidedCode
 from fwdperm.wire.request import Request
-from fwdperm.wire.response import DecidedBy, Response, decided_by, encode, response_to
+from fwdperm.wire.response import DecidedBy, Response, decided_by, encode_response, response_to
 from fwdperm.wire.schemas import SCHEMAS
 
 REQUEST = Request("r1", "d" * 64, "root", "child", "worker", facts=None)
@@ -23,7 +23,7 @@ DECISIONS = [
     Decision(Outcome.DENIED, Stage.GUARD, "no", by="critical.wipe"),
     Decision(Outcome.DENIED, Stage.JUDGE, "no", by="model"),
     Decision(Outcome.APPROVED, Stage.HUMAN, "User approved", note="mind it", by="cli"),
-    *(Decision(Outcome.DENIED, Stage.NOBODY, "why", code=code) for code in Code),
+    *(Decision(Outcome.DENIED, Stage.NOBODY, "why", code=code) for code in UndecidedCode),
 ]
 
 
@@ -35,7 +35,7 @@ def test_every_decision_has_a_form_that_pi_children_understand(decision: Decisio
     assert answer["state"] == ("approved" if approved else "denied_with_reason")
     assert answer["decidedBy"]["kind"] in PI_KINDS
     assert (answer["requestId"], answer["requestDigest"], answer["respondedAt"]) == ("r1", "d" * 64, 7)
-    assert encode(answer).isascii()
+    assert encode_response(answer).isascii()
     assert Response.model_validate(answer).model_dump(by_alias=True, exclude_none=True) == answer
 
 

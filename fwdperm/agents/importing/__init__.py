@@ -1,6 +1,6 @@
 """Other programs' permission settings as rulesets of ours; nothing becomes wider.
 
-Lives here: the door (`import_settings`), one reader per program, and the draft they write into. Pure.
+Lives here: `import_settings`, one reader per program, and the draft they write into. Pure.
 Never here: files, deciding.
 
 Where two meanings differ, an allow is carried over only when ours cannot match more, and a deny or ask only when ours

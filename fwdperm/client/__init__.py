@@ -1,0 +1,46 @@
+"""The asking side: what a process runs that needs a permission.
+
+`asking.py`         `ask` and its asynchronous twin
+`question.py`       what the requester states about its own request, as the bytes of its file
+`exchange.py`       one question's way through an inbox: published, looked for, taken away
+`answer.py`         what the asker learns
+`ask_command.py`    `fwdperm ask`
+`pending_notes.py`  notes an agent can only be told after its tool ran
+
+Lives here: whatever a process needs that starts once for every question. Standard library only, and little of that.
+Never here: what the answer is going to be, an import of anything the daemon needs.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # type checkers read it as true, and so see where each name comes from
+if TYPE_CHECKING:
+    from fwdperm.client.answer import Answer
+    from fwdperm.client.ask_command import run_ask
+    from fwdperm.client.asking import ask, ask_async, new_request_id
+    from fwdperm.client.pending_notes import leave_note, take_note
+    from fwdperm.client.question import working_directory
+else:
+    from fwdperm._doors import open_door
+
+    __getattr__, __dir__ = open_door(
+        __name__,
+        {
+            "answer": ("Answer",),
+            "ask_command": ("run_ask",),
+            "asking": ("ask", "ask_async", "new_request_id"),
+            "pending_notes": ("leave_note", "take_note"),
+            "question": ("working_directory",),
+        },
+    )
+
+__all__ = [
+    "Answer",
+    "ask",
+    "ask_async",
+    "leave_note",
+    "new_request_id",
+    "run_ask",
+    "take_note",
+    "working_directory",
+]

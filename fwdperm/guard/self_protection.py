@@ -1,0 +1,102 @@
+"""This program's own files and command: who rewrites the ruleset or answers its own request needs no permission.
+
+Lives here: which paths are ours, which of our verbs an agent may type. Never here: what a program does to a path.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from fwdperm.guard.surroundings import is_under
+from fwdperm.programs import lookup
+
+_SHAPES: Final = re.compile(
+    r"/\.fwd(?:perm)?(?:/|$)"
+    r"|/\.?fwdperm(?:\.local)?\.toml$"
+    r"|/(?:inbox|inboxes|sessions|prompts|serving)/(?:.*/)?(?:responses|replies)/[^/]*$"
+    r"|/(?:\.config|\.local/state|\.local/share|\.cache|state|run/user/\d+)/fwdperm(?:/|$)"
+)
+_NAMED: Final = re.compile(r"/fwdperm(?:[-_.][^/]*)?(?:/|$)")
+HARMLESS_VERBS: Final = frozenset(
+    {
+        "ask",
+        "explain",
+        "help",
+        "--help",
+        "-h",
+        "--version",
+        "-V",
+        "status",
+        "tree",
+        "schema",
+        "list",
+        "show",
+        "doctor",
+        "audit",
+    }
+)
+"""What an agent may type: asking and looking. Every other verb answers, configures or stops the daemon."""
+
+
+@lru_cache(maxsize=2048)
+def is_own(path: str, own: tuple[str, ...], workspaces: tuple[str, ...]) -> bool:
+    """Say whether a path is one of our files.
+
+    Args:
+        path: Absolute and normal; where it could not be resolved, as typed.
+        own: The operator's list.
+        workspaces: Below these a mere directory name is not enough: somebody may be working on this very program.
+
+    Returns:
+        True for the operator's list, for our well-known places, and for anything shaped like an answer to a request.
+    """
+    folded = path.replace("\\", "/").lower()
+    if "fwd" not in folded and "responses/" not in folded and "replies/" not in folded and not own:
+        return False
+    if is_under(path, own):
+        return True
+    folded = folded if folded.startswith("/") else "/" + folded
+    if _SHAPES.search(folded):
+        return True
+    return path[:1] in {"/", "~", "$"} and _NAMED.search(folded) is not None and not is_under(path, workspaces)
+
+
+@lru_cache(maxsize=2048)
+def holds_own(path: str, own: tuple[str, ...]) -> bool:
+    """Say whether removing this directory would take one of our files with it."""
+    return any(path and is_under(file, (path,)) for file in own)
+
+
+def is_named_like_us(path: str) -> bool:
+    """Say whether a component of the path carries our name."""
+    return _NAMED.search(path.replace("\\", "/").lower()) is not None
+
+
+def _behind_a_runner(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Give the words of what a runner of tools would run; the same words where there is none."""
+    runner = lookup(words[0]) if words else None
+    if runner is None:
+        return words
+    if len(words) > 1 and (words[1] in runner.runs_tools or ("tool runner" in runner.families and words[1] == "run")):
+        return words[2:]
+    return words[1:] if not runner.families.isdisjoint(("tool runner", "text runner")) else words
+
+
+def own_verb(argv: tuple[str, ...]) -> str | None:
+    """Find the verb when `argv` runs our command, directly or through a runner; None when it does not.
+
+    Returns:
+        The first word that is not an option; `""` when there is none.
+    """
+    words = _behind_a_runner(argv)
+    interpreter = lookup(words[0]) if len(words) > 2 and words[1] == "-m" else None  # noqa: PLR2004 - it, `-m`, a module
+    if interpreter is not None and "-m" in interpreter.use.subs:
+        words = (words[2].partition(".")[0], *words[3:])
+    if not words or words[0].rpartition("/")[2] != "fwdperm":
+        return None
+    rest = words[1:]
+    if any(word in {"--help", "-h"} for word in rest):
+        return "--help"
+    return next((word for word in rest if not word.startswith("-")), rest[0] if rest else "")

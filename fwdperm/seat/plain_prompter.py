@@ -1,0 +1,507 @@
+"""The line prompter: one question at a time on the terminal that serves.
+
+Lives here: `PlainPrompter`. No cursor is moved and nothing is redrawn, so that it works over ssh, on dumb terminals and
+with screen readers. Never here: what an answer causes, the picture of a question (`render.py`), the words of a line
+(`typed_line.py`), which lines count (`editor.py`).
+
+Keys meant for something else answer nothing: a line counts only for what was on screen, open and unchanged, while the
+whole of it was typed. What is void is said, and shown again to copy from. An answer is bound to the id and the digest
+on screen.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import signal
+import unicodedata
+from typing import TYPE_CHECKING, Final, assert_never
+
+from fwdperm.seat import always, editor
+from fwdperm.seat import typed_line as lines
+from fwdperm.seat.queue import Accepted, AlreadyDecided, RefusedReply, Stale, UnknownQuestion, grouped, likeness
+from fwdperm.seat.render import draw, pages, prompt_summary
+from fwdperm.wire import Fate, Reply, ReplyKind, ReplyOutcome, fit, shown
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable, Iterable
+
+    from fwdperm.seat.queue import Answered, QueueView, WaitingQuestion
+    from fwdperm.seat.terminal import Terminal
+    from fwdperm.wire import RequestKey
+
+_LOOK_AGAIN_S: Final = 1.0
+"""Seconds between looks whether a terminal that another job has is ours again."""
+_TWINS: Final = 8
+"""Equal questions answered together, and named: ten thousand names would push the question off the screen."""
+_ALL: Final = 1_000_000
+"""Rows of our own words: all of them."""
+_VOIDS: Final = 3
+"""Void lines shown again before the rest is only counted: a paste may have thousands."""
+_LISTED: Final = 20
+"""Different waiting questions listed before the rest is only counted."""
+
+
+class PlainPrompter:
+    """Asks on a terminal. Everything happens in the loop's thread.
+
+    Args:
+        terminal: Where to ask.
+        loop: The daemon's loop; its clock is the questions' clock.
+        view: Gives the queue as it is now.
+        on_answer: Takes an answer: key, digest, reply; gives what became of it, at once.
+        on_look: Tells what an *always* would record: the same arguments; answers nothing.
+        colour: Repeat in colour what the words say.
+        on_detached: Called once when the terminal is left or gone. The daemon goes on.
+    """
+
+    def __init__(  # noqa: PLR0913 - its collaborators
+        self,
+        terminal: Terminal,
+        *,
+        loop: asyncio.AbstractEventLoop,
+        view: Callable[[], QueueView],
+        on_answer: Callable[[RequestKey, str, Reply], Answered],
+        on_look: Callable[[RequestKey, str, Reply], ReplyOutcome],
+        colour: bool,
+        on_detached: Callable[[], None],
+    ) -> None:
+        self._terminal = terminal
+        self._loop = loop
+        self._view = view
+        self._on_answer = on_answer
+        self._on_look = on_look
+        self._talk: always.AlwaysDialog | None = None
+        self._twins: tuple[WaitingQuestion, ...] = ()
+        self._colour = colour
+        self._on_detached = on_detached
+        self._asked: WaitingQuestion | None = None
+        self._hidden = 0
+        self._pages: list[tuple[str, ...]] = []
+        self._editor = editor.Editor()
+        self._turns = 0
+        self._is_answering = False
+        self._has_called = False
+        self._looking: asyncio.TimerHandle | None = None
+        self._due: asyncio.TimerHandle | None = None
+
+    @property
+    def is_attached(self) -> bool:
+        """Say whether somebody could be asked here."""
+        return not self._terminal.is_closed
+
+    def attach(self) -> None:
+        """Start to read, and ask what waits."""
+        self._terminal.on_drained = self._on_drained
+        self._loop.add_reader(self._terminal.fd, self._on_readable)
+        self._heed_job_control()
+        self._terminal.take()
+        self._say(f"fwdperm asks here ({self._terminal.name}); type `help` for the answers")
+        self._on_screen()
+        self.refresh()
+
+    def detach(self) -> None:
+        """Leave the terminal. What waits goes on waiting."""
+        if not self.is_attached:
+            return
+        for timer in (self._looking, self._due):
+            if timer is not None:
+                timer.cancel()
+        self._let_job_control_be()
+        self._loop.remove_reader(self._terminal.fd)
+        self._terminal.close()
+        self._asked = None
+        self._on_detached()
+
+    def refresh(self) -> None:
+        """Bring the screen up to date. To be called after every change of the queue; calling it too often is free."""
+        if not self.is_attached or self._is_answering or self._terminal.pending:
+            return  # an answer, or the drained terminal, refreshes when it is done
+        view = self._view()
+        if self._asked is not None:
+            if self._is_front(view):
+                return
+            closed, name = view.closed.get(self._asked.key), shown(self._asked.prompt.id)
+            self._asked = None
+            self._talk = None
+            self._say(f"\n{shown(closed.words) if closed else 'closed'}  ({name})")
+            self._turn(editor.Standing(), why=_ended(name))
+        if view.front is not None:
+            self._ask(view.front, waiting=len(view.waiting) - 1)
+
+    def _is_front(self, view: QueueView) -> bool:
+        """Say whether what is on screen still is what is asked, unchanged."""
+        front, asked = view.front, self._asked
+        return front is not None and asked is not None and (front.key, front.digest) == (asked.key, asked.digest)
+
+    # -- showing -----------------------------------------------------------------------------------------------
+
+    def _ask(self, question: WaitingQuestion, *, waiting: int) -> None:
+        if not self._terminal.is_ours():
+            self._wait_for_terminal()
+            return
+        columns, rows = self._terminal.size()
+        left = question.deadline - self._loop.time()
+        name = shown(question.prompt.id)
+        self._turn(editor.Standing(name=name, opens_at=math.inf), why=f"that was typed before {name} was asked")
+        picture = draw(question.prompt, width=columns, colour=self._colour, waiting=waiting, time_left=left)
+        self._asked = question
+        self._hidden = picture.hidden
+        self._pages = []
+        if picture.hidden:
+            self._pages = list(pages(question.prompt, width=columns, colour=self._colour, height=rows - 4))
+        alike = [
+            one
+            for one in self._view().waiting
+            if one.key != question.key and likeness(one.prompt) == likeness(question.prompt)
+        ]
+        self._twins = tuple(alike[:_TWINS])
+        self._say("\n" + "\n".join(picture.lines))
+        if self._twins:
+            others = ", ".join(f"{shown(one.prompt.id)} of {shown(one.prompt.chain[-1])}" for one in self._twins)
+            more = f"; {len(alike) - _TWINS} more come after these" if len(alike) > _TWINS else ""
+            self._tell(f"  [the same is asked by {others}: approving once or rejecting answers each of them{more}]")
+        self._tell(lines.options(question.prompt))
+        self._invite()
+        if not self._terminal.pending:
+            self._on_screen()
+
+    def _on_screen(self) -> None:
+        """Everything said so far can be read now: what was typed before was not for it."""
+        if self._asked is None:
+            self._turn(editor.Standing(), why=_UNSEEN)
+            return
+        name = shown(self._asked.prompt.id)
+        opens_at = self._loop.time() + lines.moment(self._asked.prompt)
+        self._turn(self._context(self._asked, opens_at=opens_at), why=f"that was typed before {name} could be read")
+
+    def _context(self, asked: WaitingQuestion, *, opens_at: float) -> editor.Standing:
+        """Give what is on screen for that question now, as nothing before was."""
+        self._turns += 1
+        about = (asked.key, asked.digest, self._turns)
+        return editor.Standing(about=about, name=shown(asked.prompt.id), opens_at=opens_at)
+
+    def _on_drained(self) -> None:
+        self._on_screen()
+        self.refresh()
+
+    def _wait_for_terminal(self) -> None:
+        """Another job has the terminal: say once that a question waits, and look again until it is ours."""
+        why = _ended(shown(self._asked.prompt.id)) if self._asked is not None else _UNSEEN
+        self._asked = None
+        self._talk = None
+        self._turn(editor.Standing(opens_at=math.inf), why=why)
+        if self._view().front is not None and not self._has_called:
+            self._has_called = True
+            self._say("\n[fwdperm: a question waits; bring this job to the foreground, or use `fwdperm list`]")
+        if self._looking is None:
+            self._loop.remove_reader(self._terminal.fd)
+            self._looking = self._loop.call_later(_LOOK_AGAIN_S, self._look_again)
+
+    def _look_again(self) -> None:
+        if self._terminal.is_ours():
+            self._looking = None
+            self._has_called = False
+            self._terminal.take()
+            self._on_screen()
+            self._loop.add_reader(self._terminal.fd, self._on_readable)
+            self.refresh()
+        else:
+            self._looking = self._loop.call_later(_LOOK_AGAIN_S, self._look_again)
+
+    def _heed_job_control(self) -> None:
+        if signal.getsignal(signal.SIGTSTP) is signal.SIG_IGN:
+            return
+        with contextlib.suppress(RuntimeError, ValueError):  # not the main thread: the screen then needs a key to mend
+            self._loop.add_signal_handler(signal.SIGTSTP, self._stop_for_now)
+            self._loop.add_signal_handler(signal.SIGCONT, self._go_on)
+
+    def _let_job_control_be(self) -> None:
+        for number in (signal.SIGTSTP, signal.SIGCONT):
+            with contextlib.suppress(RuntimeError, ValueError):
+                self._loop.remove_signal_handler(number)
+
+    def _stop_for_now(self) -> None:
+        """Ctrl-Z: leave the terminal as it was found, and stop as any program does; where no shell waits, go on."""
+        self._terminal.give_back()
+        self._let_job_control_be()
+        signal.raise_signal(signal.SIGTSTP)
+        self._heed_job_control()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """`fg` or `bg`: whatever was typed meanwhile was not for us."""
+        if not self._terminal.is_ours():
+            self._wait_for_terminal()
+            return
+        self._terminal.take()
+        self._on_screen()
+        self._say("")
+        self._invite()
+
+    def _say(self, text: str) -> None:
+        self._terminal.write(text + "\n")
+
+    def _tell(self, *sentences: str) -> None:
+        """Say our own words, broken between words where the terminal is narrow."""
+        columns, _ = self._terminal.size()
+        for sentence in sentences:
+            self._say("\n".join(fit(sentence, lines=_ALL, columns=columns - 1, between_words=True).rows))
+
+    def _invite(self) -> None:
+        if self._asked is not None:
+            about = self._talk.invitation if self._talk is not None else "> "
+            self._terminal.write(f"answer {shown(self._asked.prompt.id)}{', ' if self._talk else ''}{about}")
+            self._editor.begin_row()
+
+    # -- reading -----------------------------------------------------------------------------------------------
+
+    def _on_readable(self) -> None:
+        if not self._terminal.is_ours():
+            self._wait_for_terminal()
+            return
+        typed = self._terminal.read()
+        if typed is None:
+            return
+        if not typed:
+            self._leave()
+            return
+        self._hear(self._editor.keys(typed, now=self._loop.time()))
+        self._arm()
+
+    def _leave(self) -> None:
+        self._say("\nleft this prompter; requests go on waiting for `fwdperm allow` and `fwdperm reject`")
+        self.detach()
+
+    def _turn(self, context: editor.Standing, *, why: str) -> bool:
+        """Something else is on screen from now on. What was typed until now, read or not, was not for it.
+
+        Returns:
+            Whether anything was said; the question on screen is then invited to anew.
+        """
+        typed = self._terminal.forget_input() or b""
+        now = self._loop.time()
+        events = [event for event in self._editor.keys(typed, now=now) if event is not editor.Sign.LEFT]
+        said = self._hear([*events, *self._editor.turn(context, why=why, now=now)])
+        self._arm()
+        return said
+
+    def _cover(self) -> None:
+        """What was said last is not on screen yet: nothing counts until it is."""
+        context = editor.Standing(name="the screen", opens_at=math.inf)
+        self._hear(self._editor.turn(context, why=_UNSEEN, now=self._loop.time()))
+
+    def _arm(self) -> None:
+        """Have the editor told when its time has come."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+        due = self._editor.due
+        if due is not None and self.is_attached:
+            self._due = self._loop.call_at(due, self._on_due)
+
+    def _on_due(self) -> None:
+        """Time has passed. What was typed before, read or not, is heard first."""
+        self._due = None
+        now = self._loop.time()
+        typed = self._terminal.forget_input() or b""
+        self._hear(self._editor.keys(typed, now=now))
+        if self.is_attached and self._terminal.pending:
+            self._cover()
+        for event in self._editor.tick(now) if self.is_attached else ():
+            if isinstance(event, editor.Line):
+                self._on_line(event.text)
+        self._arm()
+
+    def _hear(self, events: Iterable[editor.Event]) -> bool:
+        """Show what is typed, and say what of it is void; True when something was said."""
+        voids: list[editor.Void | editor.Begun] = []
+        for event in events:
+            match event:
+                case editor.Echo(key=key):
+                    self._terminal.write(self._seen(key))
+                case editor.Erased(key=key):
+                    self._terminal.write("\b \b" * _width(self._seen(key)))
+                case editor.Sign.ENTER:
+                    self._terminal.write("\n")
+                case editor.Void() | editor.Begun():
+                    voids.append(event)
+                case editor.Sign.LEFT:
+                    self._leave()
+                case editor.Line():
+                    pass  # only time gives one; see `_on_due`
+                case _ as never:
+                    assert_never(never)
+        if voids:
+            self._tell_void(voids)
+        return bool(voids)
+
+    def _seen(self, key: str) -> str:
+        return self._terminal.as_written(shown(key))
+
+    def _tell_void(self, voids: list[editor.Void | editor.Begun]) -> None:
+        """Say that lines are void, and why; show them again, so that their words can be copied."""
+        begun = [one for one in voids if isinstance(one, editor.Begun)]
+        if begun:
+            self._say("")
+        for why in dict.fromkeys(one.why for one in voids):
+            self._tell(f"{why}; nothing was answered")
+        texts = [one.text for one in voids if one.text.strip()]
+        for text in texts[:_VOIDS]:
+            self._say(f"  | {shown(text)}")
+        if len(texts) > _VOIDS:
+            self._say(f"  [{len(texts) - _VOIDS} more]")
+        if begun:
+            self._tell("what you type up to the next Enter belongs to it and answers nothing either")
+        self._invite()
+
+    def _on_line(self, line: str) -> None:
+        """Take a line that was typed for what is on screen. Whatever is doubtful answers nothing."""
+        asked = self._asked
+        if asked is not None and not self._is_front(self._view()):
+            self._tell_void([editor.Void(text=line, why=_ended(shown(asked.prompt.id)))])
+            self.refresh()
+            return
+        self._obey(line, asked)
+        if self._asked is not asked or not self.is_attached:
+            return
+        if asked is not None:
+            words_out = math.inf if self._terminal.pending else -math.inf
+            if not self._turn(self._context(asked, opens_at=words_out), why=_UNSEEN):
+                self._invite()
+
+    def _obey(self, line: str, asked: WaitingQuestion | None) -> None:
+        if self._talk is not None and asked is not None:
+            self._talk_on(line, asked, self._talk)
+            return
+        prompt = asked.prompt if asked is not None else None
+        match lines.understand(line, prompt=prompt, hidden=self._hidden if asked is not None else 0):
+            case lines.TypedReply(kind=ReplyKind.ALWAYS, note=note) if asked is not None:
+                self._talk = always.AlwaysDialog(asked.prompt, note=note)
+                self._tell(*self._talk.begin())
+            case lines.TypedReply(kind=kind, note=note) if asked is not None:
+                self._give(asked, Reply(reply=kind, feedback=note or None))
+            case lines.Unclear(words=words):
+                self._tell(words)
+            case lines.Wish.FULL:
+                self._turn_page()
+            case lines.Wish.LIST:
+                self._list()
+            case lines.Wish.HELP:
+                self._tell(*lines.HELP)
+            case lines.Wish.NOTHING | lines.TypedReply():
+                pass
+            case _ as never:
+                assert_never(never)
+
+    def _talk_on(self, line: str, asked: WaitingQuestion, talk: always.AlwaysDialog) -> None:
+        """Go on with the talk about an *always*. It is bound to the question on screen, and ends with it."""
+        match talk.hear(line):
+            case always.More(lines=words):
+                self._tell(*words)
+            case always.ShowPreview(reply=reply):
+                seen = self._on_look(asked.key, asked.digest, reply)
+                is_good = seen.outcome is Fate.SHOWN
+                shown_lines = seen.lines if is_good else (seen.words,)
+                self._tell(*talk.looked(lines=shown_lines, is_good=is_good))
+            case always.Save(reply=reply):
+                self._talk = None
+                self._give(asked, reply)
+            case always.Left():
+                self._talk = None
+                self._say("nothing was answered")
+                self._tell(lines.options(asked.prompt))
+            case _ as never:
+                assert_never(never)
+
+    def _turn_page(self) -> None:
+        """Show the next page of what was cut; with the last one everything has been shown."""
+        if self._asked is None:
+            self._say("nothing is asked right now")
+            return
+        if not self._pages:  # nothing was cut, or all of it was read: once more from the start
+            columns, rows = self._terminal.size()
+            self._pages = list(pages(self._asked.prompt, width=columns, colour=self._colour, height=rows - 4))
+        page = self._pages.pop(0)
+        self._say("\n".join(page))
+        if self._pages:
+            self._say(f"[{sum(map(len, self._pages))} more lines: type `full` again]")
+        else:
+            self._hidden = 0
+            self._say("[that is all of it]")
+
+    def _list(self) -> None:
+        waiting = grouped(self._view().waiting)
+        columns, _ = self._terminal.size()
+        rows = []
+        for group in waiting[:_LISTED]:
+            also = ", ".join(shown(one.prompt.id) for one in group.questions[1:])
+            rows.append(prompt_summary(group.oldest.prompt, width=columns))
+            rows.extend([f"    the same is asked by {also}"] if also else [])
+        if len(waiting) > _LISTED:
+            rows.append(f"[{len(waiting) - _LISTED} more]")
+        self._say("\n".join(rows) if rows else "nothing waits")
+
+    def _give(self, asked: WaitingQuestion, reply: Reply) -> None:
+        """Give an answer for exactly what is on screen, and for what was shown to ask the same; each on its own."""
+        twins = self._twins if reply.reply is not ReplyKind.ALWAYS else ()
+        if not self._tell_fate(asked, self._answer(asked, reply), reply):
+            return
+        for twin in twins:
+            self._tell_fate(twin, self._answer(twin, reply), reply)
+        self._asked = None
+        self._talk = None
+        self._turn(editor.Standing(), why=_ended(shown(asked.prompt.id)))
+        self.refresh()
+
+    def _answer(self, asked: WaitingQuestion, reply: Reply) -> Answered:
+        bound = reply.model_copy(
+            update={
+                "id": asked.prompt.id,
+                "inbox": asked.prompt.inbox,
+                "digest": asked.digest,
+                "via": f"prompter on {self._terminal.name}",
+            }
+        )
+        self._is_answering = True
+        try:
+            return self._on_answer(asked.key, asked.digest, bound)
+        finally:
+            self._is_answering = False
+
+    def _tell_fate(self, asked: WaitingQuestion, outcome: Answered, reply: Reply) -> bool:
+        """Say what became of an answer; False when the question goes on waiting for another one."""
+        name = shown(asked.prompt.id)
+        match outcome:
+            case Accepted():
+                self._say(f"{_DONE[str(reply.reply)]} {name}")
+            case AlreadyDecided(closed=closed):
+                self._say(f"{shown(closed.words)}  ({name})")
+            case UnknownQuestion():
+                self._say(f"closed: {name} is not waiting any more")
+            case Stale():
+                self._say(f"not answered: {name} has other content now")
+            case RefusedReply(words=words):
+                self._tell(words)
+                return False
+            case _ as never:
+                assert_never(never)
+        return True
+
+
+_DONE: Final = {"once": "approved once:", "always": "approved always:", "reject": "rejected:"}
+_UNSEEN: Final = "that was typed before the screen could be read"
+
+
+def _width(text: str) -> int:
+    """Count the columns to take back for a text; where terminals differ, the fewer, so that ours are never eaten."""
+    return sum(
+        2 if unicodedata.east_asian_width(char) in "WF" else unicodedata.category(char) not in {"Mn", "Me"}
+        for char in text
+    )
+
+
+def _ended(name: str) -> str:
+    """Say why a line is void whose question is gone."""
+    return f"that was typed for {name}, which ended"

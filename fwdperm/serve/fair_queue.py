@@ -1,0 +1,57 @@
+"""Letters that were taken and have to wait for the next wake-up, so that no inbox holds up the others.
+
+Lives here: `FairQueue`. Pure. Never here: how long anything takes, what a letter means.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from fwdperm.inbox import Mail
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fwdperm.inbox import Letter
+
+
+class FairQueue:
+    """Letters put off, by inbox, each inbox's in order; the inbox that waits longest comes first."""
+
+    def __init__(self) -> None:
+        self._lines: dict[str, deque[Letter]] = {}
+        self._rest: dict[str, deque[Letter]] = {}
+
+    def begin(self) -> list[Letter]:
+        """Begin a wake-up: give the one letter that is to be looked at before any new one."""
+        self._rest, self._lines = self._lines, {}
+        first = next(iter(self._rest), None)
+        if first is None:
+            return []
+        line = self._rest.pop(first)
+        letter = line.popleft()
+        if line:
+            self._rest[first] = line  # and its inbox is the last from now on
+        return [letter]
+
+    def rest(self) -> Iterator[Letter]:
+        """Give the other letters that were put off, one inbox after the other."""
+        while self._rest:
+            inbox = next(iter(self._rest))
+            line = self._rest.pop(inbox)
+            while line:
+                yield line.popleft()
+
+    def put_off(self, letter: Letter) -> None:
+        """Leave a letter to the next wake-up."""
+        self._lines.setdefault(letter.inbox, deque()).append(letter)
+
+    @property
+    def size(self) -> int:
+        """Bytes of everything that was put off."""
+        return sum(len(letter.data) for line in self._lines.values() for letter in line if isinstance(letter, Mail))
+
+    def inboxes(self) -> frozenset[str]:
+        """Name the inboxes with letters that were put off."""
+        return frozenset(self._lines)
