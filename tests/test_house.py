@@ -46,7 +46,9 @@ because they ask it where things are.
 """
 
 PURE = {
-    "programs", "decision", "session_rules", "shell", "units", "guard", "wire", "errors", "settings", "redaction", "_doors",
+    "programs.program", "programs.folding", "programs.families", "programs.invocation", "programs.variables",
+    "programs.standard", "programs.compiled", "decision", "session_rules", "shell", "units", "guard", "wire", "errors", "settings", "redaction",
+    "_doors",
     "rules.wildcard", "rules.index", "rules.rule", "rules.unit", "rules.ruleset", "rules.chain",
     "rules.layer", "rules.mode", "rules.surface", "rules.lint", "rules.shadow", "judge.verdict", "judge.model_answer",
     "judge.brief", "judge.instructions", "judge.limits", "judge.setup", "judge.failures", "seat.queue",
@@ -72,7 +74,6 @@ SAME_NAME = {
     "opencode": "as above",
     "heartbeat": "the file's form, and who writes it",
     "operands": "which words are paths, and what touching them is worth",
-    "tools": "one day the book of programs",
 }
 """Names that two modules share because both speak of the same thing."""
 

@@ -1,8 +1,8 @@
 """An agent's tool call by its fields: what those of every known tool carry, and what one call says in them.
 
 Lives here: the one table of the names of fields that carry a path, a directory, a glob, a command, a patch or an
-address, and of those that carry nothing a rule could be about; `Call`, which reads one call by it. Pure. Never here:
-what a tool accesses (`tool_calls.py`). Standard library only.
+address, and of those that carry nothing a rule could be about; `ToolCall`, which reads one call by it. Pure. Standard
+library only. Never here: what a tool accesses (`tool_calls.py`).
 
 Fails closed: a field that is not in the table is not known, for a newer agent may have put a path into it. That, fields
 that disagree and fields that cannot be read are doubts, and with a doubt a person must look.
@@ -102,7 +102,7 @@ NOTHING: Final[tuple[Any, ...]] = (None, "", [], {})
 """What a field that says nothing holds."""
 
 
-class Call:
+class ToolCall:
     """One tool call while it is read.
 
     Attributes:

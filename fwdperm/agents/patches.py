@@ -9,7 +9,7 @@ from posixpath import join
 
 from fwdperm.agents import fields
 from fwdperm.agents.event import Access, BadEvent
-from fwdperm.agents.fields import FILES, NOTHING, Call
+from fwdperm.agents.fields import FILES, NOTHING, ToolCall
 from fwdperm.agents.summary import first_lines
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ _HEADERS: Final = ("*** add file:", "*** update file:", "*** delete file:", "***
 _FRAME: Final = ("*** begin patch", "*** end patch", "*** end of file")
 
 
-def patched(call: Call) -> tuple[Access, ...]:
+def patched(call: ToolCall) -> tuple[Access, ...]:
     """Give one edit for each file a patch touches."""
     strange = call.check("patch", fields.PATCHES, fields.PATHS, fields.PLACES)
     texts = _texts(call)
@@ -41,7 +41,7 @@ def patched(call: Call) -> tuple[Access, ...]:
     )
 
 
-def _read_patch(call: Call, text: str, files: dict[str, list[str]]) -> None:
+def _read_patch(call: ToolCall, text: str, files: dict[str, list[str]]) -> None:
     """Put the files that a patch touches into `files`, each with its lines; blanks before a header do not hide it."""
     lines: list[str] = []
     for line in text.splitlines():
@@ -56,7 +56,7 @@ def _read_patch(call: Call, text: str, files: dict[str, list[str]]) -> None:
         lines.append(line)
 
 
-def _spellings(call: Call, path: str) -> tuple[str, ...]:
+def _spellings(call: ToolCall, path: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((path, *(join(place, path) for place in call.places()))))
 
 
@@ -67,7 +67,7 @@ def _part(path: str, lines: list[str]) -> str:
     return f"{lines[0]} {path}: -{taken} +{put} lines\n" + first_lines("\n".join(shown))
 
 
-def _texts(call: Call) -> list[str]:
+def _texts(call: ToolCall) -> list[str]:
     """Give every patch it holds."""
     texts: dict[str, None] = {}
     for name in fields.PATCHES:

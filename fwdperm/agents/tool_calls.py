@@ -15,7 +15,7 @@ from __future__ import annotations
 from fwdperm import settings
 from fwdperm.agents import fields
 from fwdperm.agents.event import Access, BadEvent
-from fwdperm.agents.fields import NOTHING, STRANGE, Call, leaves
+from fwdperm.agents.fields import NOTHING, STRANGE, ToolCall, leaves
 from fwdperm.agents.summary import LONGEST_TEXT, compact, first_lines, shortened, size_of
 from fwdperm.wire import JsonError
 
@@ -51,7 +51,7 @@ def accesses(tool: str, tool_input: Mapping[str, Any], *, cwd: str = "") -> tupl
     if server_call:
         return (_with_input("mcp", server_call, tool_input),)
     known = _KNOWN.get(tool.lower().replace("_", "").replace("-", ""))
-    return known(Call(tool, tool_input, cwd)) if known else (_with_input(tool, "", tool_input),)
+    return known(ToolCall(tool, tool_input, cwd)) if known else (_with_input(tool, "", tool_input),)
 
 
 def _server_tool(tool: str) -> str:
@@ -76,7 +76,7 @@ def _with_input(surface: str, name: str, tool_input: Mapping[str, Any]) -> Acces
     return Access(surface, (f"{name} {text}".strip() or "{}",), floor=floor)
 
 
-def _command(call: Call) -> tuple[Access, ...]:
+def _command(call: ToolCall) -> tuple[Access, ...]:
     """Give every command line it may run, in every directory it may run in."""
     strange = call.check("command", fields.COMMANDS, fields.PLACES)
     lines: dict[str, None] = {}
@@ -102,7 +102,7 @@ def _command(call: Call) -> tuple[Access, ...]:
     return tuple(Access("bash", values, message=said, floor=call.floor) for values, said in made)
 
 
-def _about_command(call: Call) -> list[str]:
+def _about_command(call: ToolCall) -> list[str]:
     told = [text] if (text := call.said("description", "justification")) else []
     escalates = call.input.get("sandbox_permissions") not in (*NOTHING, "use_default")
     if any(call.input.get(name) is True for name in _WITHOUT_SANDBOX) or escalates:
@@ -113,7 +113,7 @@ def _about_command(call: Call) -> list[str]:
 _WITHOUT_SANDBOX: Final = ("dangerouslyDisableSandbox", "with_escalated_permissions")
 
 
-def _in_shell(call: Call, line: str) -> str:
+def _in_shell(call: ToolCall, line: str) -> str:
     """Give the line behind the program that is to read it, where that is none of the usual shells."""
     shell = call.input.get("shell")
     if not isinstance(shell, str) or not shell.strip():
@@ -136,8 +136,8 @@ def _quoted(word: str) -> str:
     return word if word and _PLAIN.issuperset(word) else "'" + word.replace("'", "'\\''") + "'"
 
 
-def _file(surface: str) -> Callable[[Call], tuple[Access, ...]]:
-    def read(call: Call) -> tuple[Access, ...]:
+def _file(surface: str) -> Callable[[ToolCall], tuple[Access, ...]]:
+    def read(call: ToolCall) -> tuple[Access, ...]:
         paths = call.paths()
         if not paths:
             raise BadEvent(f"`{call.tool}` says no path")
@@ -153,7 +153,7 @@ def _file(surface: str) -> Callable[[Call], tuple[Access, ...]]:
     return read
 
 
-def _of_paths(call: Call, surface: str, paths: Sequence[str], *, message: str) -> Access:
+def _of_paths(call: ToolCall, surface: str, paths: Sequence[str], *, message: str) -> Access:
     values = tuple(dict.fromkeys(path for path in paths if path.strip()))
     if len(values) > settings.VALUES:
         raise BadEvent(f"`{call.tool}` names {len(values)} paths at once, at most {settings.VALUES} are asked about")
@@ -190,10 +190,10 @@ def _step(edit: Mapping[str, Any]) -> tuple[int, int, str] | None:
     return old.count("\n") + 1, new.count("\n") + 1, "\n".join(shown)
 
 
-def _search(surface: str) -> Callable[[Call], tuple[Access, ...]]:
+def _search(surface: str) -> Callable[[ToolCall], tuple[Access, ...]]:
     """Make the mapping of a tool that looks for names or texts below a directory, the working directory by default."""
 
-    def read(call: Call) -> tuple[Access, ...]:
+    def read(call: ToolCall) -> tuple[Access, ...]:
         for_texts = surface == "grep"
         names = fields.GLOBS if for_texts else fields.GLOBS + fields.PATTERNS
         places = call.paths() or ["."]
@@ -209,9 +209,9 @@ def _search(surface: str) -> Callable[[Call], tuple[Access, ...]]:
     return read
 
 
-def _below(call: Call, places: Sequence[str], globs: Sequence[str], *, any_depth: bool) -> list[str]:
+def _below(call: ToolCall, places: Sequence[str], globs: Sequence[str], *, any_depth: bool) -> list[str]:
     """Give the paths that globs may stand for; those that cannot be told are a doubt."""
-    from fwdperm.agents.globs import TooManyError, paths_below  # noqa: PLC0415 - few calls have any
+    from fwdperm.agents.glob_paths import TooManyError, paths_below  # noqa: PLC0415 - few calls have any
 
     found: list[str] = []
     for place in places:
@@ -225,7 +225,7 @@ def _below(call: Call, places: Sequence[str], globs: Sequence[str], *, any_depth
     return found
 
 
-def _many(call: Call) -> tuple[Access, ...]:
+def _many(call: ToolCall) -> tuple[Access, ...]:
     """Give what a tool reads that takes paths and globs alike."""
     globs = call.texts((*fields.PATHS, *fields.GLOBS), what="paths")
     if not globs:
@@ -234,7 +234,7 @@ def _many(call: Call) -> tuple[Access, ...]:
     return (_of_paths(call, "grep", (*_below(call, ["."], globs, any_depth=False), *strange), message=""),)
 
 
-def _fetch(call: Call) -> tuple[Access, ...]:
+def _fetch(call: ToolCall) -> tuple[Access, ...]:
     strange = call.check("web", fields.ADDRESSES)
     urls = call.texts(fields.ADDRESSES, what="addresses")
     if urls:
@@ -246,7 +246,7 @@ def _fetch(call: Call) -> tuple[Access, ...]:
     raise BadEvent(f"`{call.tool}` says no address")
 
 
-def _web_search(call: Call) -> tuple[Access, ...]:
+def _web_search(call: ToolCall) -> tuple[Access, ...]:
     call.check("web search")
     query = call.input.get("query")
     if not isinstance(query, str) or not query.strip():
@@ -254,7 +254,7 @@ def _web_search(call: Call) -> tuple[Access, ...]:
     return call.each("web", (f"search: {query}",))
 
 
-def _agent(call: Call) -> tuple[Access, ...]:
+def _agent(call: ToolCall) -> tuple[Access, ...]:
     call.check("agent", fields.AGENTS)
     if call.input.get("mode") not in (*NOTHING, "default", "plan", "sync", "background"):
         call.doubt("it starts an agent in a mode of its own")
@@ -263,7 +263,7 @@ def _agent(call: Call) -> tuple[Access, ...]:
     return call.each("agent", kinds, message=told)
 
 
-def _skill(call: Call) -> tuple[Access, ...]:
+def _skill(call: ToolCall) -> tuple[Access, ...]:
     call.check("skill", fields.SKILLS)
     skills = call.texts(fields.SKILLS, what="skills")
     if not skills:
@@ -271,13 +271,13 @@ def _skill(call: Call) -> tuple[Access, ...]:
     return call.each("skill", skills, message=call.said("args", "arguments"))
 
 
-def _patch(call: Call) -> tuple[Access, ...]:
+def _patch(call: ToolCall) -> tuple[Access, ...]:
     from fwdperm.agents.patches import patched  # noqa: PLC0415 - few calls are one
 
     return patched(call)
 
 
-_KNOWN: Final[dict[str, Callable[[Call], tuple[Access, ...]]]] = {
+_KNOWN: Final[dict[str, Callable[[ToolCall], tuple[Access, ...]]]] = {
     **dict.fromkeys(
         ("bash", "shell", "execcommand", "runshellcommand", "localshell", "shellcommand", "powershell"),
         _command,

@@ -1,8 +1,8 @@
 """Guard: deterministic classes of danger.
 
-Lives here: `assess`, and behind it the tables: the allow list (`positive.py`), danger rules (`dangers.py`),
+Lives here: `assess`, and behind it the looks at a command: routine uses (`routine.py`), dangers (`dangers.py`),
 catastrophes (`critical.py`, `flows.py`), sensitive paths (`markers.py`), our own files (`self_protection.py`), secrets
-shown or sent out (`exfiltration.py`). Pure.
+shown or sent out (`exfiltration.py`). What is known of a program stands in the book of programs. Pure.
 Never here: a rule, a model, a question to anybody.
 """
 

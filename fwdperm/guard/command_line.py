@@ -28,8 +28,7 @@ from fwdperm.shell import parse_line
 
 if TYPE_CHECKING:
     from fwdperm.guard.surroundings import Location
-    from fwdperm.programs import Danger as Listed
-    from fwdperm.programs import Program
+    from fwdperm.programs import Program, UsePattern
     from fwdperm.shell import Command, CommandLine
 
 LONGEST_ROUTINE: Final = 2_000
@@ -271,7 +270,7 @@ def _danger(command: Command, location: Location) -> Assessment | None:  # noqa:
     return _dangerous_words(command, location)
 
 
-def _setting_of(program: Program, argv: tuple[str, ...]) -> Listed | None:
+def _setting_of(program: Program, argv: tuple[str, ...]) -> UsePattern | None:
     """Give the danger of a setting that the program itself is given before its subcommand.
 
     Behind one the same letter may mean something else (`git -c` and `git switch -c`).

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Final
 from fwdperm.programs import lookup
 
 if TYPE_CHECKING:
-    from fwdperm.programs import Danger
+    from fwdperm.programs import UsePattern
 
 _SHORTEST: Final = 4
 """Characters of a long option, dashes included, that are not yet taken for the beginning of one."""
 
 
-def danger_of(argv: tuple[str, ...]) -> tuple[Danger, tuple[str, ...]] | None:
+def danger_of(argv: tuple[str, ...]) -> tuple[UsePattern, tuple[str, ...]] | None:
     """Find the first danger that a command is.
 
     Args:
@@ -35,7 +35,7 @@ def danger_of(argv: tuple[str, ...]) -> tuple[Danger, tuple[str, ...]] | None:
     return None
 
 
-def earned(danger: Danger, argv: tuple[str, ...]) -> tuple[str, ...] | None:
+def earned(danger: UsePattern, argv: tuple[str, ...]) -> tuple[str, ...] | None:
     """Give the words by which a command is a danger, the program first; None when it is not."""
     words: list[str] = [argv[0]]
     rest = iter([word for word in argv[1:] if not word.startswith("-")])
@@ -52,7 +52,7 @@ def earned(danger: Danger, argv: tuple[str, ...]) -> tuple[str, ...] | None:
     return tuple(words)
 
 
-def _is_among(word: str, danger: Danger) -> bool:
+def _is_among(word: str, danger: UsePattern) -> bool:
     if word in danger.operands or ("$" in danger.operands and "$" in word and not word.startswith("-")):
         return True
     return has_option(word, danger.options)

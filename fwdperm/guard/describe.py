@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from fwdperm.guard.markers import Marker
-    from fwdperm.programs import Danger as Listed
-    from fwdperm.programs import Program, Use
+    from fwdperm.programs import Program, Use, UsePattern
 
 _HEAD: Final = """\
 # The guard's classes and tables
@@ -177,16 +176,16 @@ def _plain_wrappers() -> Iterator[str]:
             yield program.name
 
 
-def _dangers() -> dict[Listed, list[str]]:
+def _dangers() -> dict[UsePattern, list[str]]:
     """Give every listed danger with the programs that list it in the same words."""
-    found: dict[Listed, list[str]] = {}
+    found: dict[UsePattern, list[str]] = {}
     for program in every_program():
         for danger in program.dangers:
             found.setdefault(danger, []).append(program.name)
     return dict(sorted(found.items(), key=lambda pair: pair[0].id))
 
 
-def _condition(danger: Listed) -> str:
+def _condition(danger: UsePattern) -> str:
     words = [" or ".join(sorted(each)) for each in danger.words]
     return _code([*words, *sorted(danger.options), *sorted(danger.operands)], keep=True)
 

@@ -23,7 +23,7 @@ from fwdperm.session_rules import Grant, Guidance, HistoryFold, Refusal, RulesFo
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from fwdperm.session_rules import Use
+    from fwdperm.session_rules import RuleUse
     from fwdperm.sessions import SessionTree
 
 log = structlog.get_logger("fwdperm.serve")
@@ -74,7 +74,7 @@ def recall_taught_rules(state: Path, sessions: SessionTree) -> TaughtRules:
     return taught_rules
 
 
-def rule_row(rule: SessionRule, use: Use | None) -> dict[str, Any]:
+def rule_row(rule: SessionRule, use: RuleUse | None) -> dict[str, Any]:
     """Give a rule as a flat row: who, when, from which answer, where, until when, how often used."""
     row: dict[str, Any] = {"id": rule.id, "kind": kind_of(rule)}
     match rule:

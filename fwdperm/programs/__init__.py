@@ -1,8 +1,8 @@
 """The book of programs: everything this house knows about a program, once.
 
 Lives here: the pages (`book/`, one TOML table a program), the values they become (`program.py`), the look-up that folds
-a typed word to the program it means (`lookup.py`), the reading of a command by its page (`invocation.py`), variables of
-the environment (`variables.py`). Pure, but for `source.py`, which makes the pages into `compiled.py`.
+a typed word to the program it means (`folding.py`), the reading of a command by its page (`invocation.py`), variables
+of the environment (`variables.py`). Pure, but for `pages.py`, which makes the pages into `compiled.py`.
 Never here: a rule, a class of danger decided, a path.
 
 To add a program, add a table: see `docs/how-to/add-a-program.md`.
@@ -12,9 +12,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # type checkers read it as true, and so see where each name comes from
 if TYPE_CHECKING:
+    from fwdperm.programs.folding import every_program, is_in_family, lookup, lookup_local, name_of, names_of_family
     from fwdperm.programs.invocation import Reading, read_use
-    from fwdperm.programs.lookup import every_program, is_in_family, lookup, lookup_local, name_of, names_of_family
-    from fwdperm.programs.program import Carries, Danger, Files, First, Option, Program, Takes, Use, Wrapping
+    from fwdperm.programs.program import Carries, Files, First, Option, Program, Takes, Use, UsePattern, Wrapping
     from fwdperm.programs.standard import standard_base
     from fwdperm.programs.variables import (
         CODE,
@@ -31,8 +31,8 @@ else:
         __name__,
         {
             "invocation": ("Reading", "read_use"),
-            "lookup": ("every_program", "is_in_family", "lookup", "lookup_local", "name_of", "names_of_family"),
-            "program": ("Carries", "Danger", "Files", "First", "Option", "Program", "Takes", "Use", "Wrapping"),
+            "folding": ("every_program", "is_in_family", "lookup", "lookup_local", "name_of", "names_of_family"),
+            "program": ("Carries", "UsePattern", "Files", "First", "Option", "Program", "Takes", "Use", "Wrapping"),
             "standard": ("standard_base",),
             "variables": ("CODE", "CODE_HEADS", "HARMLESS", "changes_what_runs", "is_harmless_variable", "runs_code"),
         },
@@ -43,7 +43,6 @@ __all__ = [
     "CODE_HEADS",
     "HARMLESS",
     "Carries",
-    "Danger",
     "Files",
     "First",
     "Option",
@@ -51,6 +50,7 @@ __all__ = [
     "Reading",
     "Takes",
     "Use",
+    "UsePattern",
     "Wrapping",
     "changes_what_runs",
     "every_program",

@@ -1,4 +1,4 @@
-"""The book, made from `book/` by `python -m fwdperm.programs.source`; a test holds both equal.
+"""The book, made from `book/` by `python -m fwdperm.programs.pages`; a test holds both equal.
 
 Lives here: nothing that is written by hand. One page a line.
 """

@@ -1,7 +1,7 @@
 """What the book says of a program: names, options, subcommands, what they run, read and write, what is dangerous.
 
-Lives here: `Program`, `Use`, `Option`, `Danger`, and the words the pages are written in. Values only. Pure.
-Never here: finding a page (`lookup.py`), reading a command by it (`invocation.py`), the pages' own text (`source.py`).
+Lives here: `Program`, `Use`, `Option`, `UsePattern`, and the words the pages are written in. Values only. Pure.
+Never here: finding a page (`folding.py`), reading a command by it (`invocation.py`), the pages' own text (`pages.py`).
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Danger:
+class UsePattern:
     """A dangerous use of a program, named by its subcommand, an option, or a word.
 
     Attributes:
@@ -280,9 +280,9 @@ class Program:
     aliases: tuple[str, ...] = ()
     families: frozenset[str] = frozenset()
     use: Use = field(default_factory=Use)
-    dangers: tuple[Danger, ...] = ()
-    deletions: tuple[Danger, ...] = ()
-    secrets: tuple[Danger, ...] = ()
+    dangers: tuple[UsePattern, ...] = ()
+    deletions: tuple[UsePattern, ...] = ()
+    secrets: tuple[UsePattern, ...] = ()
     catastrophes: tuple[str, ...] = ()
     keeps: dict[tuple[str, ...], int] = field(default_factory=dict, hash=False)
     local: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # type checkers read it as true, and so see where each name comes from
 if TYPE_CHECKING:
-    from fwdperm.session_rules.fold import RulesFold, Use
+    from fwdperm.session_rules.fold import RulesFold, RuleUse
     from fwdperm.session_rules.history import HistoryFold, Past, history_section
     from fwdperm.session_rules.judge_sections import MOST_RULES, project_rules, project_section, rules_section
     from fwdperm.session_rules.preview import preview_lines
@@ -43,7 +43,7 @@ else:
     __getattr__, __dir__ = open_door(
         __name__,
         {
-            "fold": ("RulesFold", "Use"),
+            "fold": ("RulesFold", "RuleUse"),
             "history": ("HistoryFold", "Past", "history_section"),
             "judge_sections": ("MOST_RULES", "project_rules", "project_section", "rules_section"),
             "preview": ("preview_lines",),
@@ -80,11 +80,11 @@ __all__ = [
     "ProjectGrants",
     "Proposal",
     "Refusal",
+    "RuleUse",
     "RulesFold",
     "SessionRule",
     "SessionRulesView",
     "TurnStarts",
-    "Use",
     "digest_of_values",
     "history_section",
     "kind_of",

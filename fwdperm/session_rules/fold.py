@@ -59,7 +59,7 @@ class _Question:
 
 
 @dataclass(slots=True)
-class Use:
+class RuleUse:
     """How often a rule decided.
 
     Attributes:
@@ -91,7 +91,7 @@ class RulesFold:
 
     def _empty(self) -> None:
         self.rules: dict[str, SessionRule] = {}
-        self.uses: dict[str, Use] = {}
+        self.uses: dict[str, RuleUse] = {}
         self.epoch = 0
         self.clock = 0
         self.grants = GrantIndex()
@@ -134,7 +134,7 @@ class RulesFold:
             return
         named = {record.rule.id if record.rule else ""} | {unit.rule.id for unit in record.units if unit.rule}
         for rule in named & self.rules.keys():
-            use = self.uses.setdefault(rule, Use())
+            use = self.uses.setdefault(rule, RuleUse())
             use.count += 1
             use.last_at = max(use.last_at, entry.at)
 
@@ -257,7 +257,7 @@ class RulesFold:
         self.epoch, self.clock = int(data["epoch"]), int(data["clock"])
         for each in data["rules"]:
             self._put(load_rule(each))
-        self.uses = {rule: Use(int(count), int(last)) for rule, (count, last) in data["uses"].items()}
+        self.uses = {rule: RuleUse(int(count), int(last)) for rule, (count, last) in data["uses"].items()}
         for inbox, name, *rest in data["questions"]:
             self._questions[inbox, name] = _Question(*rest)
 

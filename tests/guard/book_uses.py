@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from fwdperm.programs.lookup import every_program
+from fwdperm.programs.folding import every_program
 from fwdperm.programs.program import Takes
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from guard_cases import AROUND, class_of, facts_of
 from fwdperm.guard.assessment import assess
 from fwdperm.guard.classes import Danger
 from fwdperm.guard.writing import DATA_ENDINGS, ENDINGS
-from fwdperm.programs.lookup import every_program
+from fwdperm.programs.folding import every_program
 from fwdperm.programs.program import First, Takes
 from fwdperm.units.breakdown import break_down
 

@@ -16,7 +16,7 @@ from fwdperm.guard.dangers import danger_of
 from fwdperm.guard.markers import PUBLIC, READ, WRITE, Marker, sensitive_to_read, sensitive_to_write
 from fwdperm.guard.self_protection import HARMLESS_VERBS
 from fwdperm.guard.writing import ENDINGS, RUN_LATER
-from fwdperm.programs.lookup import every_program
+from fwdperm.programs.folding import every_program
 from fwdperm.programs.program import First, Takes
 from fwdperm.programs.variables import CODE, CODE_HEADS, HARMLESS, runs_code
 

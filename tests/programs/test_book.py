@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from fwdperm.errors import OperatorError
 from fwdperm.programs.families import FAMILIES
-from fwdperm.programs.lookup import every_program, lookup
-from fwdperm.programs.source import COMPILED, compile_book, read_pages
+from fwdperm.programs.folding import every_program, lookup
+from fwdperm.programs.pages import COMPILED, compile_book, read_pages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ PAGES = every_program()
 
 
 def test_the_compiled_book_is_what_the_pages_say() -> None:
-    """Run `python -m fwdperm.programs.source` when a page changed."""
+    """Run `python -m fwdperm.programs.pages` when a page changed."""
     assert COMPILED.read_text(encoding="utf-8") == compile_book()
 
 

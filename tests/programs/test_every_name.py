@@ -12,7 +12,7 @@ import pytest
 
 from fwdperm.guard.assessment import assess
 from fwdperm.guard.surroundings import Surroundings
-from fwdperm.programs.lookup import every_program, lookup
+from fwdperm.programs.folding import every_program, lookup
 from fwdperm.units.breakdown import Breakdown, break_down
 from fwdperm.wire.request import Facts
 

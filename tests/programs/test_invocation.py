@@ -6,8 +6,8 @@ import shlex
 
 import pytest
 
+from fwdperm.programs.folding import lookup
 from fwdperm.programs.invocation import read_use
-from fwdperm.programs.lookup import lookup
 
 
 def use_of(line: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import fwdperm
-from fwdperm.programs.lookup import every_program
+from fwdperm.programs.folding import every_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ import json
 import tomllib
 from pathlib import Path
 
-from fwdperm.programs.lookup import lookup
+from fwdperm.programs.folding import lookup
 from fwdperm.programs.program import Option, Takes
 
 HERE = Path(__file__).parent

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwdperm.programs.lookup import every_program, lookup
+from fwdperm.programs.folding import every_program, lookup
 from fwdperm.programs.program import Carries
 from fwdperm.programs.standard import standard_base
 from fwdperm.programs.variables import changes_what_runs, is_harmless_variable

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwdperm.programs.lookup import every_program
+from fwdperm.programs.folding import every_program
 from fwdperm.rules.wildcard import Wildcard
 from fwdperm.units.breakdown import break_down
 from fwdperm.units.suggest import suggest_patterns

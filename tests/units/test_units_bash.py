@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwdperm.programs.lookup import every_program
+from fwdperm.programs.folding import every_program
 from fwdperm.programs.variables import HARMLESS
 from fwdperm.units.breakdown import break_down
 from fwdperm.wire.request import Facts

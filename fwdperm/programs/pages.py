@@ -1,7 +1,7 @@
 """The book as people write it: TOML in `book/`, checked by a schema, made into one module that loads fast.
 
 Lives here: the schema, the reading of the short notations, `compile_book`, and the command that writes the result:
-`python -m fwdperm.programs.source`. An edge; nothing of the daemon imports it. Never here: looking a program up.
+`python -m fwdperm.programs.pages`. An edge; nothing of the daemon imports it. Never here: looking a program up.
 
 The notations, by example:
 
@@ -35,7 +35,7 @@ _REASONS: Final = "dangers"
 _VARIABLES: Final = "variables"
 """The file about variables of the environment."""
 
-_HEAD: Final = '''"""The book, made from `book/` by `python -m fwdperm.programs.source`; a test holds both equal.
+_HEAD: Final = '''"""The book, made from `book/` by `python -m fwdperm.programs.pages`; a test holds both equal.
 
 Lives here: nothing that is written by hand. One page a line.
 """
@@ -176,11 +176,11 @@ def _checked(kind: type[_Kind], table: Any, *, where: str, file: str) -> _Kind:
         first = error.errors()[0]
         place = ".".join(str(part) for part in (where, *first["loc"]) if part)
         problem = f"`{place}`: {first['msg'].lower()}"
-        raise OperatorError(problem, file=file, remedy="the schema is in `source.py`") from error
+        raise OperatorError(problem, file=file, remedy="the schema is in `pages.py`") from error
 
 
 def compile_book(folder: Path = BOOK) -> str:
-    """Make the pages into the module that `lookup.py` reads.
+    """Make the pages into the module that `folding.py` reads.
 
     Args:
         folder: Where the TOML files are.

@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from fwdperm.programs.compiled import INDEX, PAGES
-from fwdperm.programs.program import Carries, Danger, Files, First, Option, Program, Takes, Use, Wrapping
+from fwdperm.programs.program import Carries, Files, First, Option, Program, Takes, Use, UsePattern, Wrapping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -178,6 +178,6 @@ def _wrapping(page: dict[str, Any]) -> Wrapping:
     return Wrapping(**{**page, **sets, "style": Carries(page["style"])})
 
 
-def _danger(page: list[Any]) -> Danger:
+def _danger(page: list[Any]) -> UsePattern:
     id_, why, words, options, operands = page
-    return Danger(id_, why, tuple(frozenset(one) for one in words), frozenset(options), frozenset(operands))
+    return UsePattern(id_, why, tuple(frozenset(one) for one in words), frozenset(options), frozenset(operands))
