@@ -47,7 +47,8 @@ because they ask it where things are.
 
 PURE = {
     "programs.program", "programs.folding", "programs.families", "programs.invocation", "programs.variables",
-    "programs.standard", "programs.compiled", "decision", "session_rules", "shell", "units", "guard", "wire", "errors", "settings", "redaction",
+    "programs.standard", "programs.compiled",
+    "decision", "session_rules", "shell", "units", "guard", "wire", "errors", "settings", "redaction",
     "_doors",
     "rules.wildcard", "rules.index", "rules.rule", "rules.unit", "rules.ruleset", "rules.chain",
     "rules.layer", "rules.mode", "rules.surface", "rules.lint", "rules.shadow", "judge.verdict", "judge.model_answer",
