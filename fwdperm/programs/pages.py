@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import sys
 import tomllib
+from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
