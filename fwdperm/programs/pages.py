@@ -209,8 +209,11 @@ def compile_book(folder: Path = BOOK) -> str:
         if page.versions:
             versioned.append(len(lines))
         lines.append(_json(_program(name, page, reasons)))
+    ends = list(accumulate(len(line) + 1 for line in lines))
     index = json.dumps(
-        {"places": places, "local": local, "versioned": versioned}, ensure_ascii=False, separators=(",", ":")
+        {"places": places, "ends": ends, "local": local, "versioned": versioned},
+        ensure_ascii=False,
+        separators=(",", ":"),
     )
     named = json.dumps(variables.model_dump(), ensure_ascii=False, separators=(",", ":"))
     body = "\n".join(lines)
