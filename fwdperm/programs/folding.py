@@ -33,7 +33,7 @@ _LOCAL: Final[dict[str, int]] = _INDEX["local"]
 """Every path by which a project carries a program along -> the line of its page."""
 _VERSIONED: Final = frozenset(_INDEX["versioned"])
 _ENDS: Final[list[int]] = _INDEX["ends"]
-"""Where each page ends in the text: a page is cut out of it when it is looked up, so that nobody pays for the others."""
+"""Where each page ends in the text: one is cut out of it when it is looked up, so that nobody pays for the others."""
 _CACHED: Final = 4_096
 _LONGEST: Final = 64
 """Characters of the longest name that is looked up; a longer word names no program that anybody wrote down."""

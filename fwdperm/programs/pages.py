@@ -210,12 +210,8 @@ def compile_book(folder: Path = BOOK) -> str:
             versioned.append(len(lines))
         lines.append(_json(_program(name, page, reasons)))
     ends = list(accumulate(len(line) + 1 for line in lines))
-    index = json.dumps(
-        {"places": places, "ends": ends, "local": local, "versioned": versioned},
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )
-    named = json.dumps(variables.model_dump(), ensure_ascii=False, separators=(",", ":"))
+    index = _json({"places": places, "ends": ends, "local": local, "versioned": versioned})
+    named = _json(variables.model_dump())
     body = "\n".join(lines)
     return f"{_HEAD}INDEX = r'''{index}'''\nVARIABLES = r'''{named}'''\nPAGES = r'''\n{body}\n'''\n"
 
