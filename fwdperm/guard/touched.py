@@ -86,9 +86,11 @@ def _by_files(command: Command, ground: Ground) -> tuple[str, str, Argv] | None:
             return found[0], found[1], (redirect.operator, target)
     if base in {"echo", "printf"}:
         return None
+    argv = command.argv
+    is_ours = own_verb(argv) is not None
     for at, word in enumerate(command.words[1:], 1):
         for candidate in candidates(word.text):
-            found = _own_operand(command, candidate, ground, last=at == len(command.words) - 1)
+            found = None if is_ours else _own_operand(argv, candidate, ground, last=at == len(argv) - 1)
             if found is None and base in READERS and not command.remote:
                 found = read_catastrophe(candidate, ground)
                 if found and (base in {"git", "ln"} or (base in {"mv", "cp"} and at == len(command.words) - 1)):
@@ -154,22 +156,22 @@ def _spellings(text: str, ground: Ground) -> tuple[str, ...]:
     return (path or text, *real)
 
 
-def _own_operand(command: Command, text: str, ground: Ground, *, last: bool) -> tuple[str, str] | None:
+def _own_operand(argv: Argv, text: str, ground: Ground, *, last: bool) -> tuple[str, str] | None:
     around = ground.surroundings
     if ("\n" in text or " " in text) and not text.startswith(("/", "~", ".", "$")):
         return None
-    base = command.base.lower()
-    if ("/" not in text and base not in WRITERS) or own_verb(command.argv) is not None:
+    base = argv[0].rpartition("/")[2].lower()
+    if "/" not in text and base not in WRITERS:
         return None
     for path in _spellings(text, ground):
         if not is_own(path, around.own, around.workspaces):
             continue
-        if base in _LOOKERS and not (base == "find" and {"-delete", "-exec", "-execdir", "-ok"} & set(command.argv)):
+        if base in _LOOKERS and not (base == "find" and {"-delete", "-exec", "-execdir", "-ok"} & set(argv)):
             continue
         if base in {"cp", "rsync", "scp", "tar"} and not last:
             continue
         if base in {"sed", "awk"} and not any(
-            word.startswith(("-i", "--in-place")) or (word[:1] == "-" and "i" in word) for word in command.argv[1:]
+            word.startswith(("-i", "--in-place")) or (word[:1] == "-" and "i" in word) for word in argv[1:]
         ):
             continue
         return "critical.own-files", "changes this permission system's own files"
