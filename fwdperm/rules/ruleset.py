@@ -170,8 +170,8 @@ class Ruleset:
         narrowing: dict[int, Finding] = {}
         for place, spelling in self._matches(unit):
             entry = self._entries[place]
-            if self._is_silent(entry.rule, unit):
-                if entry.rule.action is Action.ALLOW:
+            if self._is_silent(entry.rule, unit) or (unit.unread and entry.action is Action.ALLOW):
+                if entry.action is Action.ALLOW:
                     unheard = unheard or Finding(Action.ASK, entry.rule, spelling, note=unit.opaque)
                 continue
             if unheard is not None and entry.action is not Action.ALLOW:
@@ -191,7 +191,7 @@ class Ruleset:
             entry = self._entries[place]
             if entry.rule is decided:
                 standing, decided = Standing.DECIDES, None
-            elif self._is_silent(entry.rule, unit):
+            elif self._is_silent(entry.rule, unit) or (unit.unread and entry.action is Action.ALLOW):
                 standing = Standing.SILENT
             else:
                 standing = Standing.OVERRIDDEN
@@ -211,7 +211,7 @@ class Ruleset:
         default = self._defaults.choose(unit.surface, auxiliary=unit.auxiliary)
         if default is not None and default.action is Action.DENY and not unit.aside:
             return Finding(Action.DENY, default=default)
-        if unit.opaque and self.mode is not Mode.YOLO:
+        if unit.opaque and (unit.unread or self.mode is not Mode.YOLO):
             return Finding(Action.ASK, note=unit.opaque, default=default)
         if unit.aside or (unit.auxiliary and default is None) or (unit.remote and unit.carrier >= 0):
             return Finding(Action.ALLOW, speaks=False)
