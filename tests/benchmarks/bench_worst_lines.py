@@ -24,7 +24,7 @@ from fwdperm.guard import Surroundings, assess
 from fwdperm.redaction import redact
 from fwdperm.settings import VALUE_CHARS
 from fwdperm.shell import parse_line
-from fwdperm.units.breakdown import breakdown
+from fwdperm.units import breakdown
 from fwdperm.wire.request import Facts
 
 if TYPE_CHECKING:

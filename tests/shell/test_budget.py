@@ -17,7 +17,7 @@ from fwdperm.rules.ruleset import Ruleset
 from fwdperm.settings import LINE_COMMANDS, LINE_DEPTH, LINE_STEPS, VALUE_CHARS
 from fwdperm.shell import parse_line
 from fwdperm.shell.literal import expand, put_in
-from fwdperm.units.breakdown import breakdown
+from fwdperm.units import breakdown
 from fwdperm.wire.request import Facts
 
 if TYPE_CHECKING:
