@@ -24,7 +24,7 @@ from fwdperm.guard import Surroundings, assess
 from fwdperm.redaction import redact
 from fwdperm.settings import VALUE_CHARS
 from fwdperm.shell import parse_line
-from fwdperm.units import breakdown
+from fwdperm.units import break_down
 from fwdperm.wire.request import Facts
 
 if TYPE_CHECKING:
@@ -301,8 +301,8 @@ def cost_of(line: str) -> Cost:
     """Measure one line along the way of a decision."""
     facts = Facts("bash", (line,), "/repo", "/home/u")
     parse = milliseconds(lambda: parse_line(line))
-    units = milliseconds(lambda: breakdown(facts))
-    broken = breakdown(facts)
+    units = milliseconds(lambda: break_down(facts))
+    broken = break_down(facts)
     guard = milliseconds(lambda: assess(facts, broken, AROUND))
     return Cost(parse, units, guard, milliseconds(lambda: redact(line)))
 

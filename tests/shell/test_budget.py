@@ -17,7 +17,7 @@ from fwdperm.rules.ruleset import Ruleset
 from fwdperm.settings import LINE_COMMANDS, LINE_DEPTH, LINE_STEPS, VALUE_CHARS
 from fwdperm.shell import parse_line
 from fwdperm.shell.literal import expand, put_in
-from fwdperm.units import breakdown
+from fwdperm.units import break_down
 from fwdperm.wire.request import Facts
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def rules(*given: tuple[str, Action], mode: Mode = Mode.JUDGE) -> Ruleset:
 
 
 def strictest(ruleset: Ruleset, line: str) -> Action:
-    actions = [ruleset.resolve(unit).action for unit in breakdown(Facts("bash", (line,), "/repo", "/home/u")).units]
+    actions = [ruleset.resolve(unit).action for unit in break_down(Facts("bash", (line,), "/repo", "/home/u")).units]
     return next(action for action in (Action.DENY, Action.ASK, Action.ALLOW) if action in actions)
 
 
@@ -87,7 +87,7 @@ def test_a_line_past_the_budget_asks_whatever_allows_it(line: str, why: str) -> 
 def test_a_line_past_the_budget_is_for_a_person(line: str, why: str) -> None:
     """The guard calls it dangerous at once."""
     facts = Facts("bash", (line,), "/repo", "/home/u")
-    worst, _ = assess(facts, breakdown(facts), Surroundings(workspaces=("/repo",)))
+    worst, _ = assess(facts, break_down(facts), Surroundings(workspaces=("/repo",)))
     assert (worst.danger, worst.reason) == (Danger.DANGEROUS, why)
 
 
@@ -95,14 +95,14 @@ def test_a_line_past_the_budget_is_for_a_person(line: str, why: str) -> None:
 def test_a_catastrophe_before_the_end_of_the_budget_is_one(after: str) -> None:
     """What was read counts."""
     facts = Facts("bash", (f"rm -rf /; {after}",), "/repo", "/home/u")
-    worst, _ = assess(facts, breakdown(facts), Surroundings(workspaces=("/repo",)))
+    worst, _ = assess(facts, break_down(facts), Surroundings(workspaces=("/repo",)))
     assert worst.danger is Danger.CRITICAL
 
 
 def test_a_catastrophe_with_more_words_than_are_read_is_one() -> None:
     """The first words of a command are read even when the rest are not."""
     facts = Facts("bash", ("rm -rf / " + "a " * 20_000,), "/repo", "/home/u")
-    worst, _ = assess(facts, breakdown(facts), Surroundings(workspaces=("/repo",)))
+    worst, _ = assess(facts, break_down(facts), Surroundings(workspaces=("/repo",)))
     assert worst.danger is Danger.CRITICAL
 
 
