@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from fwdperm.wire import Decision, Request
 
-NO_MAPPING: Mapping[str, Any] = {}
-
 
 def _text(limit: int) -> Any:
     """Declare a field of free text: redacted, then clipped to `limit` characters."""
