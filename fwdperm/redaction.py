@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 MARK: Final = "[redacted]"
 """What stands where a secret stood."""
-LONGEST_TOKEN: Final = 32
-"""Characters of a run that may look random before it counts as a secret."""
 _PASSES: Final = 3
 """How often a text is gone over: taking one secret out can bring another into view."""
 _REMEMBERED_CHARS: Final = 512

@@ -64,6 +64,13 @@ UNCONSUMED_S: Final = 60.0
 """Seconds an answer may lie unread after its request's deadline before it is removed (no allow lies around unused)."""
 HALF_WRITTEN_S: Final = 2.0
 """Seconds a file that does not parse may take to become whole before it is refused: not every writer renames."""
+PRUNE_EVERY_S: Final = 600.0
+"""Seconds between looks for a segment of the journal that is not wanted any more; one goes at a time. A wall clock that
+is wrong for an hour costs six segments, and nine gigabytes a day can still be given up."""
+PRUNE_QUIET_S: Final = 5.0
+"""Seconds without a new line after which removing one holds nobody up."""
+PRUNE_LATEST_S: Final = 3600.0
+"""Seconds that a moment without new lines is waited for; then one segment goes all the same, or the disk would fill."""
 
 # -- crowds ----------------------------------------------------------------------------------------------------
 TURN_S: Final = 0.5

@@ -78,8 +78,6 @@ _CODE_KEYS: Final = _f("cmd command commands shell script bash sh exec commandli
 _WORDS: Final = re.compile(r"[A-Za-z][a-z]*|[A-Z]+(?![a-z])|\d+")
 _HIGH_ENTROPY: Final = re.compile(r"[A-Za-z0-9+/_=-]{40,}|(?:%[0-9A-Fa-f]{2}){12,}")
 
-Shell = "Callable[[str, Location], Assessment]"
-
 
 def says(danger: Danger, id_: str, reason: str, *words: str) -> Assessment:
     """Make an assessment whose id begins with its class."""

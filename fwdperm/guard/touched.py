@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from fwdperm.guard.critical import BLOCK_DEVICE, by_words
 from fwdperm.guard.markers import sensitive_to_read, sensitive_to_write
 from fwdperm.guard.places import LONGEST_PATH
-from fwdperm.guard.self_protection import is_own, own_verb
+from fwdperm.guard.self_protection import holds_own, is_own, own_verb
 from fwdperm.programs import Carries, Files, lookup
 
 if TYPE_CHECKING:
@@ -133,9 +133,11 @@ def _own_operand(
     if ("\n" in text or " " in text) and not text.startswith(("/", "~", ".", "$")):
         return None
     families = program.families if program is not None else frozenset()
-    if "/" not in text and "writer" not in families:
+    if "/" not in text and families.isdisjoint(("writer", "remover")):
         return None
     for path in _spellings(text, location):
+        if _takes_away(argv, program, last=last) and holds_own(path, around.own):
+            return "critical.own-files", "moves or removes a directory with this permission system's own files"
         if not is_own(path, around.own, around.workspaces):
             continue
         if "bystander" in families and not (_searches(program) and _ACTIONS & set(argv)):
@@ -148,6 +150,14 @@ def _own_operand(
             continue
         return "critical.own-files", "changes this permission system's own files"
     return None
+
+
+def _takes_away(argv: Argv, program: Program | None, *, last: bool) -> bool:
+    """Say whether what an operand names is not there any more afterwards: removed, or moved somewhere else."""
+    if program is None:
+        return False
+    is_source = not last or any(word.startswith(("-t", "--target")) for word in argv)
+    return "remover" in program.families or (program.use.files is Files.MOVE and is_source)
 
 
 def _searches(program: Program | None) -> bool:

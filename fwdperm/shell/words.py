@@ -24,7 +24,6 @@ _ANSI_LETTERS: Final = {
     "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
     "\\": "\\", "'": "'", '"': '"', "?": "?",
 }  # fmt: skip
-_NAME_AFTER_DOLLAR: Final = re.compile(r"[A-Za-z0-9_@*#?$!-]")
 _HIDDEN: Final = re.compile(r"(?:\\\n)+[({`'\"\w@*#?$!-]")
 """What makes an expansion of a lone `$` or `<` before it, once lines are joined."""
 _VARIABLE: Final = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")

@@ -425,8 +425,9 @@ class Play:
 
     def wait(self, seconds: float) -> None:
         self.loop.now += seconds
-        for late in self.queue.expire(self.loop.now):
-            assert late.prompt.id
+        for asked in self.queue.waiting():
+            if self.loop.now >= asked.deadline:
+                self.queue.close(asked.key, Closed(how="expired"))
         self.loop.run()
         self.prompter.refresh()
         if self.terminal.unread:
