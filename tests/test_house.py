@@ -396,6 +396,24 @@ def unknown_modules(text: str) -> set[str]:
     return found
 
 
+def unknown_marked(text: str, *, samples: bool) -> set[str]:
+    """Give what a page marks as a file or a module of ours, by path or by name, and what is neither.
+
+    Args:
+        text: The page.
+        samples: Names without a folder may be files of somebody else.
+    """
+    found = set()
+    for span in re.findall(r"(?<!`)`([^`\n]+)`(?!`)", text):
+        for word in (one.rstrip(",;:") for one in span.split()):
+            is_ours = "/" in word and word.partition("/")[0] in {*rooms(), "fwdperm", "tests", "docs", "examples"}
+            is_bare = re.fullmatch(r"\w+\.py", word) is not None and not samples
+            name = word.rstrip("/").partition("::")[0]
+            if (is_ours or is_bare) and not re.search(r"[*<{]", word):
+                found |= {word} - {word for one in (name, f"{name}.py") if one in TAILS or one in SAMPLES}
+    return found
+
+
 @each_module
 def test_every_file_named_in_a_docstring_or_comment_exists(path: Path) -> None:
     """A name that leads nowhere sends the next reader looking for what is gone."""
@@ -412,6 +430,14 @@ def test_every_file_named_on_a_page_exists(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert unknown_files(text, sure="decisions" in page.parts) == set()
     assert unknown_modules(text) == set()
+    assert unknown_marked(text, samples=page.name == "guard.md") == set()
+
+
+def test_a_page_that_names_what_is_gone_is_found() -> None:
+    """By path, by a module's name with its room, by a bare file name; somebody else's files are not ours to know."""
+    text = "`serve/gone.py`, `serve/lifecycle`, `decision/gone`, `gone.py`, `lifecycle.py`, `src/app.py`, `tests/wire`"
+    assert unknown_marked(text, samples=False) == {"serve/gone.py", "decision/gone", "gone.py"}
+    assert unknown_marked(text, samples=True) == {"serve/gone.py", "decision/gone"}
 
 
 @pytest.mark.parametrize("path", sorted((TOP / "tests").rglob("*.py")), ids=lambda path: path.name)
