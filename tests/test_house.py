@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import io
 import re
 import subprocess
@@ -412,6 +413,33 @@ def unknown_marked(text: str, *, samples: bool) -> set[str]:
             if (is_ours or is_bare) and not re.search(r"[*<{]", word):
                 found |= {word} - {word for one in (name, f"{name}.py") if one in TAILS or one in SAMPLES}
     return found
+
+
+EXPLAINED = {"redaction", "guard"}
+"""Rooms whose regular expressions are read by people who want to know what is recognised."""
+
+
+def expressions(path: Path) -> list[tuple[str, str]]:
+    """Give the name and the words of every regular expression that a module makes once."""
+    body = TREES[path].body
+    found = []
+    for node, after in zip(body, [*body[1:], None], strict=True):
+        if isinstance(node, ast.AnnAssign) and node.value and ast.unparse(node.value).startswith("re.compile"):
+            is_said = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+            found.append((ast.unparse(node.target), str(after.value.value) if is_said else ""))
+    return found
+
+
+WORDS = [(name_of(path), *one) for path in EVERY if room_of(path) in EXPLAINED for one in expressions(path)]
+
+
+@pytest.mark.parametrize(("module", "name", "words"), WORDS, ids=[f"{one[0]}.{one[1]}" for one in WORDS])
+def test_a_regular_expression_says_what_it_recognises_with_an_example(module: str, name: str, words: str) -> None:
+    r"""The first text marked in its words is one; `\n` and the like stand for the characters that they name."""
+    examples = re.findall(r"`([^`]+)`", words)
+    assert examples, f"{name} needs words and an example"
+    made = getattr(importlib.import_module(f"fwdperm.{module}"), name)
+    assert made.search(examples[0]) or made.search(examples[0].encode().decode("unicode_escape"))
 
 
 @each_module
