@@ -82,18 +82,29 @@ _HINTS: Final = (
 _MAYBE: Final = re.compile(
     r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{33}|[^\x20-\x7e\t\n\r]|\w[\"'`\\]++\w|[Gg][Hh][A-Za-z]_|-[Uu]\b"
 )
-"""With no hint and no match nothing here is anything. Most texts end here."""
+"""The other signs that a text may hold a secret at all. With no hint and no match nothing here is anything, and the text
+is left as it is; most texts end here. It may match too much, never too little: a form below that is not heralded here
+is never found."""
 _NAMED: Final = re.compile(
     r"(?<![\w.-])(?P<name>[\w.-]++)(?P<sep>\\{0,4}[\"']?[ \t]{0,8}(?::=|=>|[:=])[ \t]{0,8}|[ \t]{1,8}(?=\S))"
 )
+"""A name with what joins it to its value: `token: `, `DB_PASSWORD=`, `"secretKey": `, `--api-key x`. Whether the name
+names a secret is looked at afterwards. Its repetitions are bounded or give nothing back, so that time stays linear."""
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+"""The words of a name, however they are joined: `dbPassword`, `DB_PASSWORD` and `db-password` have two."""
 _BARE: Final = re.compile(r"[^\s\"'`;&|<>(){},\\]++")
+"""A value without quotation marks: `abc123` of `token=abc123; ls`."""
 _LINE: Final = re.compile(r"[^\"'`\r\n]++")
+"""A value that runs to the end of its line or quotation: `Basic abc def` of a header."""
 _BEARER: Final = re.compile(r"\b(?:bearer|basic)[ \t]{1,4}(?P<value>[A-Za-z0-9+/_.=~-]{8,}+)", re.IGNORECASE)
+"""The value behind a scheme of authorization: `Bearer abcdefgh1234`."""
 _USER_PASSWORD: Final = re.compile(
     r"(?<![\w-])(?:-u|--user|--proxy-user)(?:[ \t]{1,4}|=)[\"']?(?P<value>[^\s\"':]{1,128}:[^\s\"']++)"
 )
+"""User and password as clients take them: `-u me:pass`, `--user=me:pass`."""
 _USERINFO: Final = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{0,31}://(?P<value>[^\s/?#@\"'<>]{1,512}+)@")
+"""User information of an address: `https://me:pass@host/`. What stands before the `@` is taken out, a lone user as
+well: tokens are given so."""
 _KNOWN: Final = re.compile(
     r"(?<![A-Za-z0-9])(?P<value>gh[a-z]_[A-Za-z0-9]{16,}+|github_pat_[A-Za-z0-9_]{16,}+|glpat-[A-Za-z0-9_-]{12,}+"
     r"|xox[a-z]-[A-Za-z0-9-]{10,}+|sk-[A-Za-z0-9_-]{16,}+|(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}+"
@@ -102,18 +113,31 @@ _KNOWN: Final = re.compile(
     r"|dop_v1_[a-f0-9]{16,}+|AGE-SECRET-KEY-[A-Z0-9]{16,}+"
     r"|eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{4,}+(?:\.[A-Za-z0-9_-]*+)?)"
 )
+"""A token by its beginning, as issuers mark theirs: `ghp_abcdefghijklmnop`, `AKIAIOSFODNN7EXAMPLE`, and three parts of
+base64 that begin like JSON (`eyJhbGciOiJI.eyJzdWIiOiIx.c2ln`)."""
 _PEM: Final = re.compile(r"-----BEGIN [A-Z0-9 ]{1,64}-----")
+"""The head of a block of keys or certificates: `-----BEGIN RSA PRIVATE KEY-----`."""
 _PEM_END: Final = re.compile(r"-----END [A-Z0-9 ]{1,64}-----")
+"""Its end: `-----END RSA PRIVATE KEY-----`. A block without one takes the rest of the text along."""
 _RUN: Final = re.compile(r"[A-Za-z0-9+/_=-]{33,}+")
+"""A run that is longer than words are, 33 characters or more: `aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3`. Whether it looks
+random is looked at afterwards."""
 _OWN_ID: Final = re.compile(r"(?<![A-Za-z0-9])fp-[0-9]{13}-[0-9a-f]{16}(?![A-Za-z0-9])")
-"""An id that our client gives a request. It opens nothing, and people look for it in journal and log."""
+"""An id that our client gives a request: `fp-1767225600000-0123456789abcdef`. It opens nothing, and people look for it
+in journal and log."""
 _PIECE: Final = re.compile(r"[A-Za-z0-9]{16,}+")
+"""A part of such a run that is long enough to judge by: `aB3dE5fG7hI9jK1l`. Paths and names of files come apart into
+shorter ones."""
 _UNSEEN: Final = re.compile(
     r"[^\S \t\r\n]|[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
     r"|[\U000e0000-\U000e007f]"
 )
+r"""A character that is not seen, or that is seen as a blank: `a\u200bb`, a control character, one that turns the
+direction of writing. It may part a name from its value for us and not for whoever reads the text; so the result is
+unsure."""
 _DRESSING: Final = str.maketrans("", "", "\"'`\\")
 _LINE_JOIN: Final = re.compile(r"\\\r?\n")
+r"""A backslash before a line's end, by which a shell joins two lines: `a\\\nb`."""
 
 
 def redact(text: str) -> Redacted:

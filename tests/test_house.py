@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import io
 import re
 import subprocess
@@ -396,6 +397,51 @@ def unknown_modules(text: str) -> set[str]:
     return found
 
 
+def unknown_marked(text: str, *, samples: bool) -> set[str]:
+    """Give what a page marks as a file or a module of ours, by path or by name, and what is neither.
+
+    Args:
+        text: The page.
+        samples: Names without a folder may be files of somebody else.
+    """
+    found = set()
+    for span in re.findall(r"(?<!`)`([^`\n]+)`(?!`)", text):
+        for word in (one.rstrip(",;:") for one in span.split()):
+            is_ours = "/" in word and word.partition("/")[0] in {*rooms(), "fwdperm", "tests", "docs", "examples"}
+            is_bare = re.fullmatch(r"\w+\.py", word) is not None and not samples
+            name = word.rstrip("/").partition("::")[0]
+            if (is_ours or is_bare) and not re.search(r"[*<{]", word):
+                found |= {word} - {word for one in (name, f"{name}.py") if one in TAILS or one in SAMPLES}
+    return found
+
+
+EXPLAINED = {"redaction", "guard"}
+"""Rooms whose regular expressions are read by people who want to know what is recognised."""
+
+
+def expressions(path: Path) -> list[tuple[str, str]]:
+    """Give the name and the words of every regular expression that a module makes once."""
+    body = TREES[path].body
+    found = []
+    for node, after in zip(body, [*body[1:], None], strict=True):
+        if isinstance(node, ast.AnnAssign) and node.value and ast.unparse(node.value).startswith("re.compile"):
+            is_said = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+            found.append((ast.unparse(node.target), str(after.value.value) if is_said else ""))
+    return found
+
+
+WORDS = [(name_of(path), *one) for path in EVERY if room_of(path) in EXPLAINED for one in expressions(path)]
+
+
+@pytest.mark.parametrize(("module", "name", "words"), WORDS, ids=[f"{one[0]}.{one[1]}" for one in WORDS])
+def test_a_regular_expression_says_what_it_recognises_with_an_example(module: str, name: str, words: str) -> None:
+    r"""The first text marked in its words is one; `\n` and the like stand for the characters that they name."""
+    examples = re.findall(r"`([^`]+)`", words)
+    assert examples, f"{name} needs words and an example"
+    made = getattr(importlib.import_module(f"fwdperm.{module}"), name)
+    assert made.search(examples[0]) or made.search(examples[0].encode().decode("unicode_escape"))
+
+
 @each_module
 def test_every_file_named_in_a_docstring_or_comment_exists(path: Path) -> None:
     """A name that leads nowhere sends the next reader looking for what is gone."""
@@ -404,7 +450,7 @@ def test_every_file_named_in_a_docstring_or_comment_exists(path: Path) -> None:
     assert unknown_modules(words) == set()
 
 
-@pytest.mark.parametrize("page", sorted([*(TOP / "docs").rglob("*.md"), TOP / "README.md"]), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", sorted([*(TOP / "docs").rglob("*.md"), *TOP.glob("*.md")]), ids=lambda page: page.name)
 def test_every_file_named_on_a_page_exists(page: Path) -> None:
     """As above, for pages; the changelog tells of what was."""
     if page.name == "changelog.md":
@@ -412,6 +458,14 @@ def test_every_file_named_on_a_page_exists(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert unknown_files(text, sure="decisions" in page.parts) == set()
     assert unknown_modules(text) == set()
+    assert unknown_marked(text, samples=page.name == "guard.md") == set()
+
+
+def test_a_page_that_names_what_is_gone_is_found() -> None:
+    """By path, by a module's name with its room, by a bare file name; somebody else's files are not ours to know."""
+    text = "`serve/gone.py`, `serve/lifecycle`, `decision/gone`, `gone.py`, `lifecycle.py`, `src/app.py`, `tests/wire`"
+    assert unknown_marked(text, samples=False) == {"serve/gone.py", "decision/gone", "gone.py"}
+    assert unknown_marked(text, samples=True) == {"serve/gone.py", "decision/gone"}
 
 
 @pytest.mark.parametrize("path", sorted((TOP / "tests").rglob("*.py")), ids=lambda path: path.name)

@@ -1,4 +1,4 @@
-"""`fwdperm explain`: what would happen to a request, and which line of which file says so.
+"""`fwdperm explain`: what would happen to a request, and which line of which file says so; what a program is known for.
 
 Lives here: the command, and the fast path over a file of past requests. Never here: the explanation itself.
 """
@@ -57,6 +57,10 @@ def explain_command(
     file: Annotated[
         Path | None, typer.Option("--file", metavar="FILE", help="A file of requests, one JSON object a line.")
     ] = None,
+    program: Annotated[
+        str,
+        typer.Option("--program", metavar="COMMAND", help="What the book of programs says of `git`, or of `git push`."),
+    ] = "",
     root: Root = None,
     config: ConfigOption = None,
     as_json: AsJson = False,
@@ -66,7 +70,13 @@ def explain_command(
 
     Where a daemon serves the root, what it holds is explained; with --config that file, as a daemon would start with.
     Exit 0 allow, 10 deny, 12 ask. With --file each line's answer is one JSON object, and the exit code is 0.
+    With --program no request is looked at: it prints what is known of a program; exit 5 where nothing is.
     """
+    if program:
+        if file is not None or surface or value:
+            fail("a program is explained by itself: give `--program`, or a request", Exit.USAGE)
+        _explain_program(program, as_json=as_json)
+        return
     from fwdperm.decision import explain, explanation_as_lines  # noqa: PLC0415 - as above
     from fwdperm.decision import explanation_as_json as to_json  # noqa: PLC0415 - only this command needs the parser
 
@@ -88,6 +98,25 @@ def explain_command(
     elif not quiet:
         say(*explanation_as_lines(explained))
     raise typer.Exit(_CODES[str(explained.action)])
+
+
+def _explain_program(command: str, *, as_json: bool) -> None:
+    """Print the page of a program, or what it means that there is none; then the exit code says so, too."""
+    from fwdperm.guard import (  # noqa: PLC0415 - as above
+        describe_program,
+        program_as_json,
+        program_as_lines,
+        unknown_program_json,
+        unknown_program_lines,
+    )
+
+    page = describe_program(command)
+    if as_json:
+        emit("program", unknown_program_json(command) if page is None else program_as_json(page))
+    else:
+        say(*(unknown_program_lines(command) if page is None else program_as_lines(page)))
+    if page is None:
+        raise typer.Exit(Exit.UNKNOWN)
 
 
 def _request(facts: Facts, *, agent: str = "", request_id: str = "explained", chain: str = "") -> Request:

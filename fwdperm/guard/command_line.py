@@ -37,14 +37,21 @@ _SECRET_VARIABLE: Final = re.compile(
     r"\$\{?[#!]?\w*(?:TOKEN|SECRET|PASSW|API_?KEY|PRIVATE_?KEY|ACCESS_?KEY|CREDENTIAL|_PAT\b|DATABASE_URL)",
     re.IGNORECASE,
 )
+"""The expansion of a variable whose name says that it holds a secret: `$GITHUB_TOKEN`, `${#DB_PASSWORD}`."""
 _WRAPPER_WORD: Final = re.compile(
     r"(?:-?\d+(?:\.\d+)?[smhd]?|-[nkspv]|-[ioe](?:L|0)|--foreground|--preserve-status|(?:SIG)?(?:TERM|KILL|INT|HUP))$"
 )
-"""What may stand between a harmless wrapper and its command."""
+"""A word that may stand between a harmless wrapper and its command: `30s` of `timeout`, `-n` and `5` of `nice`, `-oL`
+of `stdbuf`, `TERM`."""
 _SED_RUNS: Final = re.compile(r"(?:^|[;\n{}]|[0-9$/])\s*[ew](?:\s|$)|/[gpI0-9]*[we]\b")
+"""A script of sed's that runs a command (`1e date`) or writes a file (`s/a/b/w out`): the commands `e` and `w` where a
+command may begin, and the same letters as flags behind a substitution."""
 _QUOTED: Final = re.compile(r"\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+r"""What a shell reads as text: `\&`, `'a & b'`, `"a & b"`. Taken away before `&` is looked for."""
 _BACKGROUND: Final = re.compile(r"(?<![&<>|])&(?![&>])")
+"""A `&` that leaves a job running (`sleep 9 & ls`), and no part of `&&`, `&>`, `>&`, `<&` or `|&`."""
 _PADDING: Final = re.compile(r" {40}|\t{10}|(?:\n[ \t]*){4}")
+r"""Blanks that push what follows out of sight (`ls\n\n\n\nrm x`): forty in a row, ten tabs, or three empty lines."""
 _REGENERABLE: Final = frozenset(
     [
         "build",

@@ -29,7 +29,9 @@ BLOCK_DEVICE: Final = re.compile(
     r"/dev/(?:sd[a-z]|hd[a-z]|vd[a-z]|xvd[a-z]|nvme\d|mmcblk\d|disk\d|rdisk\d|dm-\d|md\d|"
     r"mapper/|disk/by-|loop\d|sda|root\b|mem$|kmem$)"
 )
+"""A disk, a partition or the memory of the machine, as a file: `/dev/sda1`, `/dev/mapper/root`. `/dev/null` is none."""
 _SETS_ID: Final = re.compile(r"[ugoa]*\+[rwxt]*s[rwxt]*|0?[4-7][0-7]{3}")
+"""A mode that makes a program run as its owner: `u+s`, `4755`, `06755`."""
 _WINDOWS_SHELLS: Final = frozenset({"cmd", "cmd.exe", "powershell", "powershell.exe"})
 _POWER_VERBS: Final = frozenset({"poweroff", "reboot", "halt", "kexec", "soft-reboot", "emergency", "rescue"})
 _HELP: Final = frozenset({"--help", "--version", "-V"})
@@ -89,6 +91,7 @@ def _find_wipe(argv: Argv, location: Location) -> Argv:
         starts.append(word)
     if not starts and "-delete" not in argv:
         return ()
+    # a start directory is only lost where everything below it goes: a name that narrows the search narrows the loss
     removes = "-delete" in argv or any(
         flag in {"-exec", "-execdir", "-ok", "-okdir"} and is_in_family(after, "remover")
         for flag, after in pairwise(argv)
@@ -217,6 +220,8 @@ def _kill_all(argv: Argv, _ground: Location) -> Argv:
 
 def _reverse_shell(argv: Argv, _ground: Location) -> Argv:
     for at, word in enumerate(argv[1:], 1):
+        # the option alone or last in a cluster of letters: `nc -lvpe /bin/sh` binds the shell that stands behind it
+        # alone, or last in a cluster of letters: `nc -lvpe /bin/sh` hands out the shell that stands behind it
         if word in {"-e", "-c", "--exec", "--sh-exec", "--lua-exec"} or re.fullmatch(r"-[a-z]*[ec]", word):
             after = argv[at + 1] if at + 1 < len(argv) else ""
             is_program = after.startswith("/") or is_in_family(after, "shell") or after in _WINDOWS_SHELLS
@@ -242,6 +247,8 @@ def _api_delete(argv: Argv, _ground: Location) -> Argv:
     """Recognise a repository that is deleted by a bare call of the forge's interface."""
     is_call = next((word for word in argv[1:] if not word.startswith("-")), "") == "api"
     deletes = "DELETE" in {word.upper().removeprefix("-X") for word in argv}
+    # `/repos/me/x` is the repository itself; what is below it (`/repos/me/x/labels/y`) is dangerous and no catastrophe
+    # `/repos/me/x` is the repository itself; what is below it (`/repos/me/x/labels/y`) is dangerous, no catastrophe
     if is_call and deletes and any(re.match(r"/?repos/[^/]+/[^/]+/?$", word) for word in argv):
         return (argv[0], "api", "DELETE")
     return ()
@@ -294,6 +301,8 @@ def _kill_us(argv: Argv, _ground: Location) -> Argv:
     }:
         return ()
     for word in argv[1:]:
+        # `[f]wdperm` and `fwd[p]erm` are how people keep `pgrep` from finding itself
+        # `[f]wdperm` and `fwd[p]erm` are how people keep `pgrep -f` from finding itself
         if "fwdperm" in word.lower() or "fwd[p]erm" in word.lower() or re.fullmatch(r"\W*\[f\]wdperm.*", word.lower()):
             return (argv[0], word)
     return ()

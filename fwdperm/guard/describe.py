@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.guard.catastrophe import measured
-from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.guard.command_line import LONGEST_ROUTINE
 from fwdperm.guard.critical import DELETIONS, RECOGNISERS
 from fwdperm.guard.flows import FLOWS
 from fwdperm.guard.markers import PUBLIC, READ, WRITE
 from fwdperm.guard.operands import SCRIPTS
+from fwdperm.guard.program_page import catastrophe_id, condition_of, options_of
 from fwdperm.guard.reading import READ_ENDINGS, READ_HIDDEN_DIRECTORIES, READ_NAMES, SECRET_WORDS, SHY_ENDINGS
 from fwdperm.guard.self_protection import HARMLESS_VERBS
 from fwdperm.guard.writing import DATA_DIRECTORIES, DATA_ENDINGS, ENDINGS, FOREIGN_DIRECTORIES, RUN_LATER
@@ -100,7 +99,7 @@ def describe() -> str:
         _table(
             ("id", "why", "programs", "with"),
             (
-                (f"dangerous.{danger.id}", danger.why, _code(names, keep=True), _condition(danger))
+                (f"dangerous.{danger.id}", danger.why, _code(names, keep=True), _code(condition_of(danger), keep=True))
                 for danger, names in _dangers().items()
             ),
         ),
@@ -118,25 +117,20 @@ def describe() -> str:
             ("id", "why", "programs"),
             (
                 *(
-                    (_measured(entry.id), entry.reason, _code(_looked_at(name), keep=True))
+                    (catastrophe_id(entry.id), entry.reason, _code(_looked_at(name), keep=True))
                     for name, entry in RECOGNISERS.items()
                 ),
                 *(
-                    (_measured(f"critical.{kind}"), why, _code(_deleting(kind), keep=True))
+                    (catastrophe_id(f"critical.{kind}"), why, _code(_deleting(kind), keep=True))
                     for kind, why in DELETIONS.items()
                 ),
             ),
         ),
         "## Catastrophes and the like: commands together, hidden ones, and our own\n",
-        _table(("id", "why"), ((_measured(name), why) for name, why in FLOWS)),
+        _table(("id", "why"), ((catastrophe_id(name), why) for name, why in FLOWS)),
         f"Of `fwdperm` itself an agent may type {_code(HARMLESS_VERBS)}, but not `audit prune`.\n",
     ]
     return "\n".join(parts)
-
-
-def _measured(name: str) -> str:
-    """Give an entry's id as it stands in the journal: what a person may want is dangerous, not critical."""
-    return measured(Assessment(Danger.CRITICAL, name, "")).id
 
 
 def _routine_uses(use: Use) -> Iterator[Use]:
@@ -147,7 +141,6 @@ def _routine_uses(use: Use) -> Iterator[Use]:
 
 
 def _routine(program: Program, use: Use) -> tuple[str, str, str, str]:
-    options = {id(option): option for option in use.options.values() if option.is_accepted}
     flags = [
         " ".join(
             (
@@ -155,7 +148,7 @@ def _routine(program: Program, use: Use) -> tuple[str, str, str, str]:
                 *(() if option.takes is Takes.NOTHING else (option.takes.name.replace("_", " "),)),
             )
         )
-        for option in options.values()
+        for option in options_of(use, is_accepted=True)
     ]
     needed = f" (one of {_code(use.requires)} is needed)" if use.requires else ""
     return (
@@ -183,11 +176,6 @@ def _dangers() -> dict[UsePattern, list[str]]:
         for danger in program.dangers:
             found.setdefault(danger, []).append(program.name)
     return dict(sorted(found.items(), key=lambda pair: pair[0].id))
-
-
-def _condition(danger: UsePattern) -> str:
-    words = [" or ".join(sorted(each)) for each in danger.words]
-    return _code([*words, *sorted(danger.options), *sorted(danger.operands)], keep=True)
 
 
 def _looked_at(name: str) -> Iterator[str]:

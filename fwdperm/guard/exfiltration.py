@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 UPLOADS: Final = re.compile(
     r"(?:-d|-F|-T|--data|--data-\w+|--form|--upload-file|--post-file|--post-data|--body-file|--json)(?:=|$)"
 )
-"""Options by which a client of the web sends something."""
+"""An option by which a client of the web sends something, with its value in the same word or the next: `--data=@f`,
+`-T`."""
 _SECRET_DANGERS: Final = frozenset({"secret-tools", "secret-stores"})
 _REMOTE_PATH: Final = re.compile(r"[\w.@-]+:")
+"""The beginning of a path on another machine, which is not sent from here: `host:dir/file`, `me@host:x`."""
 _NOT_SENT: Final = frozenset(
     [
         "-i",

@@ -20,25 +20,34 @@ _FETCH_AND_RUN: Final = re.compile(
     r"http\.get|open-uri|LWP|Net::HTTP|file_get_contents)",
     re.DOTALL,
 )
+"""Code that runs what it brings from the network, in Python, JavaScript, Ruby, Perl or PHP:
+`exec(urlopen(u).read())`."""
 _RUNS_SHELL: Final = re.compile(
     r"\b(?:system|popen|Popen|subprocess|spawn\w*|exec\w*|execSync|shell_exec|passthru|"
     r"check_output|check_call|call|run|child_process|os\.exec\w*)\b|`|%x|qx"
 )
+"""A call that may hand text to a shell, in any of these languages: `os.system(`, `child_process`, `%x`. Words that
+many functions have (`call`, `run`) are among them: too much is looked at rather than too little."""
 _REMOVES_TREE: Final = re.compile(
     r"\b(?:rmtree|rmSync|rm_rf|rm_r|remove_tree|removeSync|rimraf(?:\.sync)?|rmdirSync|"
     r"RemoveAll|remove_dir_all|remove_entry_secure)\s*\(?\s*"
     r"(?:Path\(|os\.path\.expanduser\(|pathlib\.Path\()?\s*[rbf]?(['\"])(?P<path>[^'\"]+)\1"
 )
+"""A call that removes a directory with what is below it, and its path: `shutil.rmtree("/etc")`."""
 _SOCKET_SHELL: Final = re.compile(
     r"socket.*(?:/bin/(?:ba|z|da)?sh|pty\.spawn|dup2)|(?:/bin/(?:ba|z|da)?sh|"
     r"pty\.spawn).*socket|Socket.*exec|TCPSocket.*(?:exec|popen|spawn)|fsockopen.*(?:exec|"
     r"system|popen)",
     re.DOTALL,
 )
+"""A socket and a shell in one piece of code, in either order: `socket.socket();pty.spawn`. Together they give somebody
+else a shell here."""
 _STRINGS: Final = re.compile(
     r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"|`((?:[^`\\]|\\.)*)`|(?:qx|%x)[{(\[/]([^})\]/]*)"
 )
+"""Text in code, in the quotations of every one of the languages: `'rm -r x'`, `"rm -r x"`, `qx{rm -r x}`."""
 _LISTS: Final = re.compile(r"\[\s*((?:['\"][^'\"]*['\"]\s*,?\s*)+)\]")
+"""A list of literal strings, as commands are given without a shell: `["rm", "-r", "x"]`."""
 INLINE_FLAGS: Final = frozenset(
     ["-c", "-e", "-E", "-r", "-p", "-pe", "-ne", "-le", "--eval", "-Command", "--command", "eval"]
 )

@@ -275,6 +275,8 @@ _SOURCE: Final = re.compile(
     r"hpp|cs|fs|rb|php|swift|m|ex|exs|erl|hs|ml|lua|dart|sql|md|mdx|rst|adoc|html|css|scss|"
     r"less|svg|proto|graphql)$"
 )
+"""The ending of a source or a document, which a marker by name leaves alone: `token_test.go` is read like any
+source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +305,7 @@ def _matcher(markers: tuple[Marker, ...]) -> _Matcher:
 _READ: Final = _matcher(READ)
 _WRITE: Final = _matcher(WRITE)
 _PUBLIC: Final = re.compile("|".join(wildcard_pattern(pattern) for pattern in PUBLIC), re.DOTALL)
+"""Every path that a marker would take and that holds no secret: `/w/.env.example`."""
 _READ_HINT: Final = _READ.hint
 
 

@@ -25,9 +25,14 @@ def _f(text: str) -> frozenset[str]:
 
 
 _NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?[kKmMgGbsh]?$")
+"""A number with a unit or without: `20`, `-5`, `+3`, `1.5M`, `10s`."""
 _WORD: Final = re.compile(r"(?!/)(?!.*\.\.)(?!.*\W/)[A-Za-z0-9_.:,=@%+#/*^\[\]-]*$")
+"""A word that is no path out of the workspace: `name`, `v1.2`, `a=b`. No slash at its beginning or behind a sign
+(`a=/etc`), and no `..`."""
 _REVISION: Final = re.compile(r"[A-Za-z0-9_./~^@{}:+-]+$")
+"""What names a commit or a range of them: `HEAD~2`, `main..topic`, `v1.0^{}`, `origin/main:docs`."""
 _SED_RANGE: Final = re.compile(r"(?:\d+|\$)(?:,(?:\d+|\$|\+\d+))?p(?:;(?:\d+|\$)(?:,(?:\d+|\$|\+\d+))?p)*$")
+"""A script of sed's that only prints lines: `10,20p`, `5p;$p`."""
 _READ_THROUGH_NOT: Final = frozenset(
     [
         "config",
@@ -54,11 +59,18 @@ _READ_THROUGH_NOT: Final = frozenset(
     ]
 )
 _SAFE_GLOB: Final = re.compile(r"!.*$|(?:[\w*][\w*-]*/)*\*?[\w*-]*(?:\.[\w*-]+)?\.\w+$")
+"""A pattern that leaves something out, or that its ending limits to one kind of file: `!vendor`, `src/*.py`. `*` alone
+or `*.{py,env}` is none."""
 _AWK_PRINT: Final = re.compile(r"\{\s*print(?:\s+\$\d+(?:\s*,\s*\$\d+)*|\s+\$NF|\s+NR)?\s*;?\s*\}$")
+"""A program of awk's that only prints columns: `{print $1, $3}`, `{print $NF}`, `{print NR}`."""
 _JQ_SHORT_OBJECT: Final = re.compile(r"\{\s*\w+(?:\s*,\s*\w+)*\s*\}")
+"""An object of jq's that is made of names alone, so that they are keys and no functions: `{name, size}`."""
 _JQ_TEXT: Final = re.compile(r'"(?:[^"\\]|\\[^(])*"')
+r"""Text in a filter of jq's: `"a b"`. Not past a `\(`, behind which code stands."""
 _JQ_KEY: Final = re.compile(r"(?<=[{,])\s*\w+\s*:(?!:)")
+"""A key of an object of jq's with the colon behind it: `{name: .x}`; `a::b` is a function of a module."""
 _JQ_WORD: Final = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+"""A word of a filter of jq's: `select`, `env`, and not the field `.name`. Each must be a known harmless one."""
 _JQ_WORDS: Final = _f(
     "select map map_values keys keys_unsorted values length not and or if then elif else end as has in inside "
     "contains any all add sort sort_by group_by unique unique_by min max min_by max_by first last limit range "
@@ -68,11 +80,14 @@ _JQ_WORDS: Final = _f(
     "nulls iterables scalars gsub sub ascii explode implode error"
 )
 _GO_PACKAGE: Final = re.compile(r"(?:\.|\./[\w./-]*|[\w-]+\.go)$")
+"""A package or file of the workspace, as Go names them: `.`, `./...`, `./cmd/x`, `main.go`."""
 _BUILD: Final = re.compile(r"(?:\./)?(?:build|_build|out|cmake-build)[\w-]*(?:/[A-Za-z0-9_][\w-]*)*/?$")
+"""A directory that is named like a build's: `build`, `./cmake-build-debug`, `out/x`."""
 _ENVIRONMENT: Final = re.compile(
     r"(?:py\d*|py3\.\d+|pypy\d*|lint|types?|typing|mypy|docs|tests?|unit|format|check|cov|coverage|ruff|flake8|pre-commit)"
     r"(?:-(?:py\d+|\d\.\d+|cov|unit|lint|mypy|docs|test))*$"
 )
+"""An environment of tox or nox that checks: `py311`, `lint`, `py3.12-cov`. Others may publish or deploy."""
 SCRIPTS: Final = _f(
     "test tests lint build typecheck type-check types tsc check format:check fmt:check "
     "lint:check test:unit test:ci test:types "

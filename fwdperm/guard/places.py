@@ -11,8 +11,11 @@ from functools import lru_cache
 from typing import Final
 
 _HOME: Final = re.compile(r"(?:\$HOME|\$\{HOME(?::?[?-][^}/]*)?\}|~)(?=/|$)")
+"""The requester's own home at the beginning of a path: `~/x`, `$HOME/x`, `${HOME:-y}/x`."""
 _HOME_OF: Final = re.compile(r"~([A-Za-z_][\w.-]*)(?=/|$)")
+"""Somebody's home: `~root/x`."""
 _FILE_URL: Final = re.compile(r"file:(?://(?:localhost)?)?(?=/)", re.IGNORECASE)
+"""The head of an address of a file on this machine: `file:///etc/x`, `file://localhost/etc/x`."""
 _NOWHERE_HOME: Final = "/home/~"
 LONGEST_PATH: Final = 4096
 """Characters of the longest path a system opens."""
@@ -71,6 +74,8 @@ SYSTEM_DIRECTORIES: Final = frozenset(
 
 
 _GLOB_TAIL: Final = re.compile(r"/(?:\.?\*|\.\[!?\.?\]\*|\.\?\?\*|\{[^/]*\*[^/]*\}|\*\*(?:/\*)?|\.)$")
+"""A tail that means all of a directory: `/*`, `/.*`, `/.[!.]*`, `/{*,.*}`, `/**/*`, `/.`. What it says of `/etc/*` it
+says of `/etc`."""
 
 
 def normalised(path: str) -> str:

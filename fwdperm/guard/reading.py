@@ -76,6 +76,7 @@ _KEY_LIKE: Final = _f(
 )
 """Last words of a name without a known ending that say it is a key and no directory."""
 _CUT: Final = re.compile(r"[^a-z0-9]+")
+"""What separates the words of a path: `my-secret_file.txt` has four."""
 
 
 def why_not_readable(path: str, location: Location, *, look: Exposure = Exposure.CONTENT) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fwdperm.shell import Command, Word
 
 _VALUE: Final = re.compile(r"(?!/)(?!.*\.\.)[A-Za-z0-9_.:,=@%+/* -]*$")
+"""A value of a variable that is plain text and no path out of the workspace: `1`, `en_US.UTF-8`, `-O2 -g`."""
 _VERSION: Final = Use(routine="version", why="shows a version")
 _MODULE: Final = "-m"
 _SEARCH_PATH: Final = "PYTHONPATH"

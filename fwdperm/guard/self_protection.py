@@ -20,7 +20,10 @@ _SHAPES: Final = re.compile(
     r"|/(?:inbox|inboxes|sessions|prompts|serving)/(?:.*/)?(?:responses|replies)/[^/]*$"
     r"|/(?:\.config|\.local/state|\.local/share|\.cache|state|run/user/\d+)/fwdperm(?:/|$)"
 )
+"""Our own files by their shape, wherever the tree is: `/w/.fwdperm.toml`, `/x/sessions/a/responses/b.json`,
+`/h/.config/fwdperm/config.toml`. A directory of responses is one too: who writes there answers."""
 _NAMED: Final = re.compile(r"/fwdperm(?:[-_.][^/]*)?(?:/|$)")
+"""A path with a part that carries our name: `/opt/fwdperm/x`, `/tmp/fwdperm-1/x`."""
 HARMLESS_VERBS: Final = frozenset(
     {
         "ask",

@@ -19,12 +19,15 @@ TOKEN: Final = re.compile(
     r"|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}|eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+"
     r"|hf_[A-Za-z0-9]{30,}|dop_v1_[a-f0-9]{40,})|-----BEGIN [A-Z ]*PRIVATE KEY-----"
 )
-"""Shapes of live secrets."""
+"""A live secret by its own look: `ghp_abcdefghijklmnopqrst`, a cloud's key, the head of a private key. A narrower list
+than the one in `redaction.py`: here a match makes a request dangerous, there it only costs a word."""
 _CONFESSES: Final = re.compile(
     r"(?:secret|token|passw(?:or)?d|api[_-]?key|access[_-]?key|private[_-]?key)\w*\s*[=:]\s*\S|root:[^:]*:0:0:",
     re.IGNORECASE,
 )
+"""Text that says that it is a secret: `api_key = x`, or root's line of a password file."""
 _ENCODED: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
+"""A run that may be base64: `c2VjcmV0PWFiY2RlZg==`. It is decoded, and looked at again."""
 _METADATA_HOSTS: Final = frozenset(
     {
         "metadata.google.internal",
@@ -48,7 +51,9 @@ _PRIVATE: Final = (
     ("192.168.0.0", 16),
 )
 _URL: Final = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?[^\s'\"<>|;,]+", re.IGNORECASE)
+"""A word that may be an address, with its scheme or without: `https://h/x`, `h/x`."""
 _NUMBER: Final = re.compile(r"(?:0x[0-9a-f]+|0[0-7]*|[1-9]\d*)$", re.IGNORECASE)
+"""One part of an address of numbers, as resolvers read it: `10`, `0x7f`, `0177`."""
 
 
 def _number(text: str) -> int:
@@ -138,16 +143,22 @@ def holds_token(text: str) -> bool:
 
 
 _SQL_NOISE: Final = re.compile(r"('(?:[^']|'')*')|--[^\n]*|/\*.*?\*/", re.DOTALL)
+"""A literal (`'x;y'`, kept as an empty one) or a comment (`-- x`) of SQL: a `;` or a `drop` in it is none."""
 _SQL_QUOTED: Final = re.compile(r"('(?:[^']|'')*')|--[^\n]*")
+"""The same without `/* */`, for text in which one of those is left open: looking for its end again and again would take
+quadratic time."""
 _SQL_DROP: Final = re.compile(
     r"\s*(?:drop\s+(?:database|schema|table|tablespace|keyspace|collection|owned)\b|truncate\b)", re.IGNORECASE
 )
+"""A statement that destroys a table or more: `DROP TABLE x`, `truncate x`."""
 _SQL_CHANGES: Final = re.compile(
     r"\s*(?:with\b.*\b)?(?:insert|update|delete|alter|drop|create|grant|revoke|replace|merge|"
     r"call|copy|load|vacuum|attach|set|exec|execute|do|lock|kill|shutdown)\b",
     re.IGNORECASE | re.DOTALL,
 )
+"""A statement that changes or runs something: `UPDATE t SET a = 1`, `with x as (select 1) delete from t`."""
 _JS_DROP: Final = re.compile(r"\.\s*(?:dropDatabase|drop|deleteMany)\s*\(\s*(?:\{\s*\})?\s*\)")
+"""The same in the shell of a database that speaks JavaScript: `db.users.drop()`, `db.x.deleteMany({})`."""
 
 
 def sql_statements(text: str) -> list[str]:

@@ -44,12 +44,15 @@ SEARCHING_WEB: Final = _f("websearch web_search")
 MCP: Final = _f("mcp")
 _PATTERN_SURFACES: Final = _f("grep glob search find ls list")
 _GLOB: Final = re.compile(r"[*?\[{]")
+"""A sign that makes a path a pattern: `src/*.py`."""
 _PLAIN_VALUE: Final = re.compile(r"(?:\S(?:.*\S)?)(?<![/.])$")
+"""A path such as `a/b.txt`: no blank at either end, and no `/` or `.` at its end, which some systems drop."""
 _RISKY_SKILL: Final = re.compile(
     r"deploy|prod|publish|release|delete|destroy|migrat|rollback|push|send|secret|credential|"
     r"admin|root|infra|ship|payment|billing|purge|wipe|drop",
     re.IGNORECASE,
 )
+"""A skill that is named after an effect beyond the workspace: `deploy-staging`."""
 _DELETES: Final = _f(
     "delete remove drop destroy purge truncate wipe erase terminate obliterate nuke uninstall revoke cancel clear reset"
 )
@@ -76,7 +79,10 @@ _DATABASES: Final = _f(
 _PROSE_KEYS: Final = _f("body text title content message description comment summary note subject")
 _CODE_KEYS: Final = _f("cmd command commands shell script bash sh exec commandline command_line run")
 _WORDS: Final = re.compile(r"[A-Za-z][a-z]*|[A-Z]+(?![a-z])|\d+")
+"""The words of a tool's name, in each of the ways to write it: `deleteFile`, `delete_file` and `HTTPGet` have two."""
 _HIGH_ENTROPY: Final = re.compile(r"[A-Za-z0-9+/_=-]{40,}|(?:%[0-9A-Fa-f]{2}){12,}")
+"""A run that carries data rather than words: forty letters of base64, or twelve escaped bytes
+(`%41%42%43%44%45%46%47%48%49%4a%4b%4c`)."""
 
 
 def says(danger: Danger, id_: str, reason: str, *words: str) -> Assessment:

@@ -50,6 +50,8 @@ _RUN_LATER_SHAPES: Final = re.compile(
     r"(?:.*[._-])?(?:setuptests?|globalsetup|global-setup|globalteardown|global-teardown)\.(?:js|mjs|cjs|ts|tsx)|"
     r"requirements.*\.txt|.*-requirements\.txt|\.[^/]*|.*\.d\.lock|.*\.pth)$"
 )
+"""A file that some tool runs or obeys later, by its name: `vite.config.ts`, `global-setup.js`, `requirements-dev.txt`,
+`.npmrc`, `x.pth`."""
 FOREIGN_DIRECTORIES: Final = _f(
     "node_modules vendor third_party site-packages dist-packages dist build target out venv "
     "env __pycache__ migrations alembic "
@@ -61,7 +63,7 @@ FOREIGN_DIRECTORIES: Final = _f(
 RUN_LATER_TREES: Final = _f("buildsrc build-logic build-tools xtask project tools tool script ci config db")
 """Directories right below a workspace whose files build, test or release the rest."""
 _PLAIN_PATH: Final = re.compile(r"[A-Za-z0-9_ ./@+=,()\[\]-]+$")
-"""Characters of a path that means the same to every tool that reads it."""
+"""A path of characters that mean the same to every tool that reads it: `src/a b.py`."""
 
 
 def is_plain_directory(path: str, location: Location) -> str:

@@ -76,8 +76,10 @@ class BeatFiles:
         """Put a heartbeat in place of the last one. See Transport."""
         try:
             slot = self._slots.get(session)
+            # Renewals go to files we hold open, which may lie in a directory that was removed or replaced: nobody would
+            # see them. One look a round is enough for all, at the first of them.
             if slot is not None and slot is next(iter(self._slots.values())) and not self._is_in_place():
-                self.close()  # looked at once a round, with its first heartbeat
+                self.close()
             elif slot is not None:
                 if _renew(slot, payload, at=self._serving):
                     return
@@ -171,6 +173,8 @@ def _renew(slot: _Slot, payload: bytes, *, at: int) -> bool:
         status = os.stat(slot.name, dir_fd=at, follow_symlinks=False)
     except OSError:
         return False
+    # A file that was put in its place is somebody else's, and a write of another length would leave half of the old
+    # heartbeat behind the new one. The same length in one call is seen whole or not at all by whoever reads it.
     if (status.st_dev, status.st_ino, status.st_size) != (slot.device, slot.inode, slot.size):
         return False
     return os.pwrite(slot.descriptor, payload, 0) == slot.size

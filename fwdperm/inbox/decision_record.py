@@ -86,6 +86,8 @@ class DecisionRecord:
         name = file_name(stem)
         try:
             with files.held_directory(self._state, parts, create=files.PRIVATE_MODES) as at:
+                # The one step that decides between two daemons: a hard link gives a name to one file only. Where links
+                # are missing it fails, because both could look first and then both rename.
                 outcome = files.publish_file(name, payload, at=at, sync=True, is_contested=True)
                 match outcome:
                     case Published():
@@ -127,6 +129,7 @@ class DecisionRecord:
     def _walk(self) -> Iterator[bool]:
         """Go round all records once, one at each step; say whether it went."""
         with files.held_directory(self._state, ("decisions",), create=files.PRIVATE_MODES) as above:
+            # a file written now tells the time by the clock that dated the records: the file server's, not ours
             files.replace_file(_NOW, b"", at=above)
             now = os.stat(_NOW, dir_fd=above).st_mtime
             inboxes = [name for name in os.listdir(above) if name != _NOW]  # noqa: PTH208 - a descriptor has no pathlib
@@ -134,6 +137,7 @@ class DecisionRecord:
             with files.held_directory(self._state, ("decisions", inbox)) as at:
                 names = os.listdir(at)  # noqa: PTH208 - as above
             for name in names:
+                # opened anew at each step: between two of them seconds pass, and nothing is held meanwhile
                 with files.held_directory(self._state, ("decisions", inbox)) as at:
                     status = safe_reading.status_of(name, at=at)
                     is_old = status is not None and now - status.st_mtime > RECORD_KEPT_S

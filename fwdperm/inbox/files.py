@@ -84,6 +84,7 @@ def _enter(part: str, *, at: int, create: Modes | None) -> int:
     except FileNotFoundError:
         if create is None:
             raise
+    # Another process may make it first, or put a link there: opening without following links settles what it is.
     with contextlib.suppress(FileExistsError):
         os.mkdir(part, create.directory, dir_fd=at)
     made = os.open(part, DIRECTORY, dir_fd=at)
@@ -143,7 +144,7 @@ def publish_file(  # noqa: PLR0913 - each a promise of its own
     except OSError as error:
         return failed(error)
     try:
-        os.close(descriptor)  # network file systems report a full disk here
+        os.close(descriptor)  # network file systems report a full disk here, so before anybody can see the file
         _link_or_rename(temp, name, at=at, is_contested=is_contested)
         if sync:
             os.fsync(at)
@@ -171,7 +172,7 @@ def _publish_nameless(name: str, payload: bytes, *, at: int, modes: Modes, sync:
             os.fchmod(descriptor, modes.file)
         _write_all(descriptor, payload)
         if sync:
-            os.fsync(descriptor)
+            os.fsync(descriptor)  # the content before the name: after a crash a name without content could be read
         # naming the directory makes the interpreter use the call that looks through `/proc`
         os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=at)
         if sync:
@@ -250,6 +251,7 @@ def _link_or_rename(temp: str, name: str, *, at: int, is_contested: bool) -> Non
     except OSError as error:
         if is_contested or error.errno not in _NO_LINKS:
             raise
+        # a rename would replace what stands there: an answer that a child may be reading
         if status_of(name, at=at) is not None:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
         os.rename(temp, name, src_dir_fd=at, dst_dir_fd=at)
@@ -277,6 +279,7 @@ def remove_same_file(name: str, identity: Identity, *, at: int) -> bool:
         status = status_of(name, at=at)
         if status is None:
             return True
+        # A child may write a new request under the same name while the old one is answered: that one stays.
         if identify(status) != identity or stat.S_ISDIR(status.st_mode):
             return False
         os.unlink(name, dir_fd=at)

@@ -120,8 +120,10 @@ class Heart:
 
     def serve(self, session: str) -> None:
         """Begin to beat for a session, at once."""
+        # Everything but the time is encoded once: the thread renews a thousand of them a second.
         facts = {"sessionId": session, "pid": self._pid, "v": _VERSION, "by": OURS}
         with self._lock:
+            # under one lock with `_leaving`: a session released and served again must not lose its new heartbeat
             self._heads[session] = json.dumps(facts, separators=(",", ":"))[:-1].encode() + b',"updatedAt":'
             self._leaving.discard(session)
         self._wake.set()
@@ -170,6 +172,7 @@ class Heart:
             due = max(due + BEAT_S, self._clock())
             self._wake.wait(max(0.0, due - self._clock()))
             if self._wake.is_set():
+                # cleared before the round that follows: a session served meanwhile sets it again and is not missed
                 self._wake.clear()
                 due = self._clock()
 
@@ -178,6 +181,8 @@ class Heart:
         self._withdraw_leaving()
         with self._lock:
             heads = dict(self._heads)
+        # Known to be unwell: take the promise back at once, and once. A loop that stands still cannot say how it is:
+        # then the heartbeat only ages, and children wait out their own limit rather than give up on a short hiccup.
         if not self._is_well():
             if self._is_shown:
                 self._each(heads, lambda session, _: self._beats.unbeat(session))
@@ -195,6 +200,7 @@ class Heart:
         try:
             self._beats.beat(session, b"%b%d}" % (head, self._now_ms()))
         except ServedElsewhere:
+            # the loop may have released or served it again while we wrote: only what still stands there is yielded
             with self._lock:
                 if self._heads.pop(session, None) is not None:
                     self._yielded.add(session)

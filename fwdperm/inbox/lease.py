@@ -105,6 +105,8 @@ class FlockLease:
         """Say whether the file we locked still is the one others would lock."""
         if self._descriptor < 0:
             return False
+        # The kernel locks files, not names: once the file was removed another daemon can make and lock a new one under
+        # the same name, while our lock on the nameless file still stands.
         try:
             return safe_reading.is_same_file(os.fstat(self._descriptor), self._path.lstat())
         except OSError:
@@ -117,8 +119,9 @@ class FlockLease:
         try:
             taken = _try(self._path)
         except OSError:
-            return True
+            return True  # the disk stands in the way, and nobody else: `is_held` says no meanwhile
         if isinstance(taken, FlockLease):
+            # the new lock is held before the old one is let go: at no moment do we hold none
             os.close(self._descriptor)
             self._descriptor = taken.hand_over()
         return not isinstance(taken, Holder)
@@ -154,6 +157,7 @@ def take_lease(state: Path, *, standby: bool = False, is_stopped: Callable[[], b
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
         pause = threading.Event()
         looks = 0
+        # One refusal proves nothing: `holder_of` takes the lock shared for a moment, only to ask who holds it.
         while not isinstance(taken := _try(state / LOCK), FlockLease):
             looks += 1
             if (not standby and looks >= _LOOKS) or is_stopped():
@@ -179,7 +183,9 @@ def _try(path: Path) -> FlockLease | Holder | None:
         except BlockingIOError:
             return read_holder(os.pread(descriptor, _HOLDER_BYTES, 0))
         if not safe_reading.is_same_file(os.fstat(descriptor), path.lstat()):
-            return None  # the file was replaced between open and lock: whoever locks the new one owns the root
+            # Between open and lock somebody removed or replaced the file. Whoever locks the file that now has the name
+            # owns the root; our lock is on one that nobody will look at again.
+            return None
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, json.dumps(asdict(this_process())).encode(), 0)
         lease = FlockLease(path, descriptor)
@@ -191,6 +197,7 @@ def _try(path: Path) -> FlockLease | Holder | None:
 
 
 def _drop_in_child() -> None:
+    """Close every lease in a forked copy of this process: the lock lasts as long as any copy of its descriptor."""
     for lease in tuple(_HELD):
         lease.close()
 

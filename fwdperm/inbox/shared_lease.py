@@ -86,6 +86,7 @@ class LinkLease:
         with self._directory() as at:
             newest = _newest(at)
             if newest is not None and not self._is_free(newest.text):
+                # Only our own clock counts how long it stood still: the times in the file are those of another machine.
                 if newest != self._seen:
                     self._seen, self._since = newest, self._clock()
                     return False
@@ -102,15 +103,20 @@ class LinkLease:
             return True  # not renewed: `is_held` turns False by itself in time
 
     def _keep(self, at: int) -> bool:
+        # Taken before the disk is touched: a renewal that takes ten seconds has held for ten seconds less.
         started = self._clock()
         newest = _newest(at)
         if self._epoch == 0 or newest is None or newest.epoch != self._epoch:
             self._epoch = 0
             return False
         if not self.is_held():
+            # We were asleep past the fence and nobody took over. Somebody may be about to: a new epoch is made the way
+            # everybody makes one, so that only one of us gets it.
             return self._create(self._epoch + 1, at=at)
         self._count += 1
         files.replace_file(f"lease.{self._epoch}", self._text(), at=at)
+        # Look again: between our look and our write another may have made the next epoch. Our write then changed a
+        # file that no longer counts.
         if (newest := _newest(at)) is None or newest.epoch != self._epoch:
             self._epoch = 0
             return False
@@ -124,6 +130,7 @@ class LinkLease:
         outcome = files.publish_file(f"lease.{epoch}", self._text(), at=at, is_contested=True)
         if isinstance(outcome, Failed):
             raise EnvironmentFailure(f"cannot make the lease in `{self._state}`: {outcome.reason}")
+        # What the file says decides, not what the call returned: a reply may be lost on the network after it was done.
         now = _newest(at)
         if now is None or now.epoch != epoch or _said(now.text).get("nonce") != self._nonce:
             return False  # another was quicker, or a later epoch was there and its predecessor swept away
@@ -142,6 +149,7 @@ class LinkLease:
         if self.is_held():
             with contextlib.suppress(EnvironmentFailure), self._directory() as at:
                 newest = _newest(at)
+                # only our own epoch's file: a successor must not be told that its lease was let go
                 if newest is not None and newest.epoch == self._epoch:
                     files.replace_file(f"lease.{self._epoch}", self._text(let_go=True), at=at)
         self._epoch = 0
@@ -173,7 +181,7 @@ class LinkLease:
 
 def _newest(at: int) -> _Seen | None:
     """Read the lease file of the highest epoch."""
-    while True:
+    while True:  # a file that was swept away between listing and reading is no answer: list again
         epochs = [int(match[1]) for name in os.listdir(at) if (match := _EPOCH.fullmatch(name))]
         if not epochs:
             return None

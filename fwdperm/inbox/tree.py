@@ -116,6 +116,8 @@ class InboxTree:
         known = self._sessions
         self._sessions = {name: known[name] if name in known else _decode(name) for name in names}
         self._names = tuple(session for session in self._sessions.values() if session is not None)
+        # A directory's time has a grain: one that changed a moment ago may change again within the same tick, unseen.
+        # Only a time that has settled proves that the listing is still the whole truth.
         self._listed = stamp if self._times_are_live and is_settled(stamp, now_ns=self._now_ns()) else None
         return self._names
 
@@ -237,7 +239,7 @@ class InboxTree:
             except FileNotFoundError:
                 missing.update((inbox, stem) for stem, _ in held)
             except (OSError, ValueError, ChildError):
-                continue
+                continue  # not known to be gone: the question stays open until its deadline
         return missing
 
     def remove_request(self, letter: Letter) -> bool:
@@ -252,6 +254,7 @@ class InboxTree:
             return True
         except OSError:
             return False
+        # Noted first, so that the event of the removal always finds it noted, whenever it is read.
         self._expect_removal(directory, name)
         removed = files.remove_same_file(name, letter.token, at=at)
         if not removed:
@@ -293,6 +296,7 @@ class InboxTree:
         unread: list[Unread] = []
         try:
             place = (SESSIONS, _encode(inbox), RESPONSES)
+            # A thousand empty directories of answers are one `stat` each, while their times have not moved.
             if inbox in self._empty:
                 now = stamp_of(os.stat("/".join((self._root, *place)), follow_symlinks=False))  # noqa: PTH116
                 if now == self._empty[inbox]:
@@ -313,7 +317,7 @@ class InboxTree:
                     age_s = max(0.0, (self._now_ns() - status.st_ctime_ns) / 1e9)
                     if stem is not None:
                         unread.append(Unread(stem, age_s))
-                    elif age_s > _TEMP_KEPT_S:
+                    elif age_s > _TEMP_KEPT_S:  # a younger one may be an answer that is being written
                         files.remove_file(name, at=at)
         except OSError:
             return ()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # type checkers read it as true, and so see where each name comes from
 if TYPE_CHECKING:
+    from fwdperm.programs.families import FAMILIES
     from fwdperm.programs.folding import every_program, is_in_family, lookup, lookup_local, name_of, names_of_family
     from fwdperm.programs.invocation import Reading, read_use
     from fwdperm.programs.program import Carries, Files, First, Option, Program, Takes, Use, UsePattern, Wrapping
@@ -30,6 +31,7 @@ else:
     __getattr__, __dir__ = open_door(
         __name__,
         {
+            "families": ("FAMILIES",),
             "invocation": ("Reading", "read_use"),
             "folding": ("every_program", "is_in_family", "lookup", "lookup_local", "name_of", "names_of_family"),
             "program": ("Carries", "UsePattern", "Files", "First", "Option", "Program", "Takes", "Use", "Wrapping"),
@@ -41,6 +43,7 @@ else:
 __all__ = [
     "CODE",
     "CODE_HEADS",
+    "FAMILIES",
     "HARMLESS",
     "Carries",
     "Files",

@@ -82,6 +82,39 @@ def test_explain_without_a_request_says_what_to_give(run: Any) -> None:
     assert "--surface" in done.stderr
 
 
+def test_a_programs_page_says_what_the_book_knows_of_it(run: Any) -> None:
+    """What it is, its options by what they take, its subcommands by class, and how rules see it."""
+    done = run("explain", "--program", "git")
+    assert done.returncode == 0, done.stderr
+    text = " ".join(done.stdout.split())
+    assert "git keeps the history of a project" in text
+    assert "taking the directory it works in: `-C`, `--work-tree`" in text
+    assert "`status`: shows the state" in text
+    assert "`push`, `request-pull`, `send-email`, `send-pack`: publishes to a shared remote" in text
+
+
+def test_a_programs_page_as_json_names_its_schema(run: Any) -> None:
+    page = json.loads(run("explain", "--program", "/usr/bin/git", "--json").stdout)
+    assert page["schema"] == "fwdperm.program/1"
+    assert (page["program"], page["known"]) == ("git", True)
+    push = next(one for one in page["subcommands"] if one["names"] == ["push"])
+    assert push["class"] == "dangerous"
+    assert push["dangers"][0]["id"] == "dangerous.git-push"
+
+
+def test_an_unknown_program_is_said_to_be_one_with_what_that_means(run: Any) -> None:
+    done = run("explain", "--program", "frobnicate\u202e")
+    assert done.returncode == 5
+    assert "is in no book of programs" in done.stdout
+    assert "nothing is assumed about it" in done.stdout
+    assert "\u202e" not in done.stdout
+    assert json.loads(run("explain", "--program", "git frobnicate", "--json").stdout)["known"] is False
+
+
+def test_a_program_and_a_request_are_not_explained_at_once(run: Any) -> None:
+    assert run("explain", "--program", "git", "--surface", "bash", "--value", "git push").returncode == 2
+
+
 def test_a_file_of_requests_gives_one_line_for_each(run: Any, tmp_path: Path) -> None:
     rows = [
         {"id": "a", "surface": "bash", "value": "git status", "rules": [["bash", "git *", "allow"]]},

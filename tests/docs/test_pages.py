@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TOP = Path(__file__).parents[2]
-PAGES = [TOP / "README.md", *sorted((TOP / "docs").rglob("*.md"))]
+PAGES = [TOP / "README.md", TOP / "CONTRIBUTING.md", *sorted((TOP / "docs").rglob("*.md"))]
 KNOWN = {"console", "toml", "json", "python", "text", "sh", "decisions"}
 """`decisions` blocks belong to the ruleset page; tests/rules decides them."""
 
