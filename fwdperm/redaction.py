@@ -82,9 +82,9 @@ _HINTS: Final = (
 _MAYBE: Final = re.compile(
     r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{33}|[^\x20-\x7e\t\n\r]|\w[\"'`\\]++\w|[Gg][Hh][A-Za-z]_|-[Uu]\b"
 )
-"""The other signs that a text may hold a secret at all. With no hint and no match nothing here is anything, and the
-text is left as it is; most texts end here. It may match too much, never too little: a form below that is not heralded
-here is never found."""
+"""The other signs that a text may hold a secret at all, such as `ghp_`. With no hint and no match nothing here is
+anything, and the text is left as it is; most texts end here. It may match too much, never too little: a form below that
+is not heralded here is never found."""
 _NAMED: Final = re.compile(
     r"(?<![\w.-])(?P<name>[\w.-]++)(?P<sep>\\{0,4}[\"']?[ \t]{0,8}(?::=|=>|[:=])[ \t]{0,8}|[ \t]{1,8}(?=\S))"
 )

@@ -145,8 +145,8 @@ def holds_token(text: str) -> bool:
 _SQL_NOISE: Final = re.compile(r"('(?:[^']|'')*')|--[^\n]*|/\*.*?\*/", re.DOTALL)
 """A literal (`'x;y'`, kept as an empty one) or a comment (`-- x`) of SQL: a `;` or a `drop` in it is none."""
 _SQL_QUOTED: Final = re.compile(r"('(?:[^']|'')*')|--[^\n]*")
-"""The same without `/* */`, for text in which one of those is left open: looking for its end again and again would take
-quadratic time."""
+"""The same (`'x;y'`, `-- x`) without comments between stars, for text in which one of those is left open: looking for
+its end again and again would take quadratic time."""
 _SQL_DROP: Final = re.compile(
     r"\s*(?:drop\s+(?:database|schema|table|tablespace|keyspace|collection|owned)\b|truncate\b)", re.IGNORECASE
 )
