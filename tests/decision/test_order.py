@@ -140,6 +140,31 @@ def test_only_a_rule_without_wildcards_allows_catastrophe() -> None:
     assert (decision.outcome, decision.stage) == (Outcome.APPROVED, Stage.RULE)
 
 
+def test_a_rule_that_names_what_runs_a_catastrophe_here_does_not_name_the_catastrophe() -> None:
+    """Only what goes to another machine is named by its carrier; here a command is named by its own rule."""
+    text = '[rules.bash]\n"rm *" = "allow"\n"sudo rm -rf /" = "allow"\n'
+    decision = decision_of(begin(request("sudo rm -rf /"), context(text)))
+    assert (decision.outcome, decision.by) == (Outcome.DENIED, "critical.wipe")
+
+
+def test_a_catastrophe_in_one_text_of_a_request_is_not_named_by_a_rule_for_another_text() -> None:
+    """Each text has its own carriers: that of the first is not taken for that of the second."""
+    text = """[rules.bash]\n"ssh *" = "allow"\n"ssh a 'rm -rf /'" = "allow"\n"""
+    named, other = "ssh a 'rm -rf /'", "ssh b 'rm -rf /'"
+    assert decision_of(begin(request(named), context(text))).outcome is Outcome.APPROVED
+    for value, shown in ((named, other), (other, named)):
+        assert decision_of(begin(request(value, evidence=(shown,)), context(text))).outcome is Outcome.DENIED
+
+
+def test_a_catastrophe_that_every_text_of_a_request_has_named_is_allowed_in_each() -> None:
+    """Wherever a text stands, the carrier of its own command is looked at."""
+    text = """[rules.bash]\n"ls" = "allow"\n"ssh a 'rm -rf /'" = "allow"\n"ssh b 'rm -rf /'" = "allow"\n"""
+    texts = ("ssh a 'rm -rf /'", "ssh b 'rm -rf /'", "ls", "ssh a 'rm -rf /'; ssh b 'rm -rf /'")
+    for value in texts:
+        others = tuple(one for one in texts if one != value)
+        assert decision_of(begin(request(value, evidence=others), context(text))).outcome is Outcome.APPROVED
+
+
 def test_yolo_allows_what_is_asked_and_keeps_denials_and_only_human() -> None:
     text = '[rules.bash]\n"a *" = "ask"\n"b *" = { action = "ask", only = "human" }\n"c *" = "deny"\n'
     yolo = context(text, mode=Mode.YOLO)

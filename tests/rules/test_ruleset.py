@@ -127,6 +127,78 @@ def test_what_cannot_be_known_is_allowed_by_a_bare_star_alone() -> None:
     assert (aux.action, aux.speaks, aux.note) == (ASK, True, OPAQUE)
 
 
+def test_what_cannot_be_known_asks_in_the_name_of_the_allow_that_would_have_covered_it() -> None:
+    """The latest such allow; no earlier rule and no default speaks in its place."""
+    hidden = unit("bash", "git $X", opaque=OPAQUE)
+    for earlier in (("bash", "*", DENY), ("bash", "*", ASK), ("bash", "g*", ALLOW), ("web", "*", ALLOW)):
+        ruleset = ruleset_of(earlier, ("bash", "git *", ALLOW), defaults={"bash": DENY})
+        assert ruleset.resolve(hidden) == RuleFinding(ASK, ruleset.rules[1], "git $X", note=OPAQUE)
+
+
+def test_a_rule_that_a_mode_or_a_broken_layer_turned_is_seen_with_the_spellings_of_neither() -> None:
+    """Names that only ask and deny may match are for rules that were written so and count so."""
+    hidden = unit("bash", "/bin/rm x", strict_spellings=("rm x",), folds_case=True, glob=True)
+    denied = ("bash", "/bin/*", DENY)
+    for asked in ("rm *", "RM *"):
+        yolo = ruleset_of(denied, ("bash", asked, ASK), mode=Mode.YOLO)
+        assert yolo.resolve(hidden).action is DENY
+    lost = broken_layer(LayerKind.PROJECT, "q", problems=[Problem("q", 1, "gone")])
+    broken = Ruleset.compose([layer_of(denied, ("bash", "rm *", ALLOW)), lost])
+    assert broken.resolve(hidden).action is DENY
+
+
+def test_a_default_kept_for_a_person_asks_in_every_mode() -> None:
+    """It stands in for an action that could not be read."""
+    kept = Default("bash", ASK, Origin(LayerKind.USER), only_human=True)
+    for mode in Mode:
+        layer = Layer(LayerKind.USER, "p", defaults=(kept, Default("web", ALLOW, Origin(LayerKind.USER))))
+        found = Ruleset.compose([layer], mode=mode).resolve(unit("bash", "x"))
+        assert (found.action, found.is_for_the_human, found.note) == (ASK, True, "")
+        allowed = Ruleset.compose([layer], mode=mode).resolve(unit("web", "x"))
+        assert (allowed.action, allowed.note) == (ALLOW, "")
+
+
+def test_a_catch_all_ask_kept_for_a_person_speaks_of_other_machines_too() -> None:
+    kept = Rule("bash", "*", ASK, Origin(LayerKind.USER), only_human=True)
+    found = Ruleset.compose([Layer(LayerKind.USER, "p", rules=(kept,))]).resolve(
+        unit("bash", "uptime", remote=True, carrier=0)
+    )
+    assert (found.speaks, found.is_for_the_human) == (True, True)
+
+
+def test_an_ask_of_a_layer_nobody_vouched_for_is_a_rule_where_only_a_default_asks() -> None:
+    """So that what is free where no rule asks is not free there; where a trusted rule asks, that one is named."""
+    strange = untrusted(layer_of(("read", "*", ASK)))
+    for trusted in (layer_of(), layer_of(defaults={"read": ASK}), layer_of(defaults={"*": ASK})):
+        assert Ruleset.compose([trusted, strange]).resolve(unit("read", "x")).rule == strange.rules[0]
+    trusted = layer_of(("read", "x", ASK))
+    assert Ruleset.compose([trusted, strange]).resolve(unit("read", "x")).rule == trusted.rules[0]
+
+
+def test_a_request_of_an_auxiliary_surface_by_itself_is_spoken_of_by_every_rule() -> None:
+    every = ruleset_of(("*", "*", DENY))
+    assert every.resolve(unit("path_read", "/x")).action is DENY
+    assert every.resolve(unit("path_read", "/x", auxiliary=True)).speaks is False
+
+
+def test_a_star_in_a_name_that_no_shell_expands_is_a_letter() -> None:
+    ruleset = ruleset_of(("read", "*", ALLOW), ("read", "/Etc/x", DENY))
+    assert ruleset.resolve(unit("read", "/etc/*", folds_case=True)).action is ALLOW
+    assert ruleset.resolve(unit("read", "/etc/*", folds_case=True, glob=True)).action is DENY
+
+
+def test_a_rule_that_several_names_match_is_one_step_of_the_walk() -> None:
+    ruleset = ruleset_of(("bash", "*", ASK), ("bash", "r*", DENY))
+    steps = ruleset.walk(unit("bash", "rm x", "rm  x", strict_spellings=("r x",), folds_case=True))
+    assert [step.rule.pattern for step in steps] == ["r*", "*"]
+
+
+def test_a_ruleset_gives_its_rules_as_written_and_a_short_name() -> None:
+    ruleset = ruleset_of(("bash", "a", ASK), ("web", "b", DENY), mode=Mode.YOLO)
+    assert [(rule.surface, rule.action) for rule in ruleset.rules] == [("bash", ASK), ("web", DENY)]
+    assert len(ruleset.version) == 12
+
+
 def test_a_catch_all_ask_does_not_speak_of_a_command_on_another_machine() -> None:
     remote = unit("bash", "uptime", remote=True, carrier=0)
     assert ruleset_of(("bash", "*", ASK)).resolve(remote).speaks is False
@@ -147,6 +219,19 @@ def test_home_in_a_pattern_is_the_requesters() -> None:
     assert ruleset.resolve(unit("bash", "~/bin/x 1")).action is ALLOW, "the shell expands it"
     assert ruleset.resolve(unit("bash", "/home/u/bin/x 1")).action is ALLOW
     assert ruleset.resolve(unit("read", "~/k")).action is DENY
+
+
+@pytest.mark.parametrize("mark", ["~", "$HOME"])
+def test_either_mark_for_home_is_matched_as_typed_where_a_shell_expands_it_and_by_any_denial(mark: str) -> None:
+    ruleset = ruleset_of(("read", f"{mark}/k", DENY), ("bash", f"{mark}/x *", ALLOW), home="/home/u")
+    assert ruleset.resolve(unit("read", f"{mark}/k")).action is DENY
+    assert ruleset.resolve(unit("read", "/home/u/k")).action is DENY
+    assert ruleset.resolve(unit("bash", f"{mark}/x 1")).action is ALLOW
+    assert ruleset.resolve(unit("bash", "/home/u/x 1")).action is ALLOW
+
+
+def test_without_a_word_about_it_a_ruleset_lets_a_judge_speak() -> None:
+    assert Ruleset.compose(()).mode is Mode.JUDGE
 
 
 def test_yolo_turns_ask_into_allow_and_leaves_deny_and_the_humans_own() -> None:
@@ -398,3 +483,13 @@ def test_an_ask_of_a_layer_nobody_vouched_for_does_not_stand_against_a_denial() 
     assert ruleset.resolve(unit("bash", "ls")).action is ASK
     assert ruleset.resolve(unit("bash", "curl x")).action is DENY
     assert ruleset.resolve(unit("web", "x")).action is DENY
+
+
+def test_a_rule_of_a_layer_nobody_vouched_for_that_asks_does_not_replace_a_default_denial() -> None:
+    """Where no trusted rule speaks the default does, and only a stricter word is heard beside it."""
+    strange = untrusted(layer_of(("web", "*", ASK), ("mcp", "*", ASK), ("skill", "*", DENY)))
+    trusted = layer_of(defaults={"web": DENY, "mcp": ALLOW, "skill": ASK})
+    for layers in ([trusted, strange], [strange, trusted]):
+        ruleset = Ruleset.compose(layers)
+        assert ruleset.resolve(unit("web", "x")).default == trusted.defaults[0]
+        assert [ruleset.resolve(unit(name, "x")).action for name in ("web", "mcp", "skill")] == [DENY, ASK, DENY]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
@@ -16,8 +17,8 @@ from fwdperm.session_rules.fold import RulesFold
 from fwdperm.session_rules.history import HistoryFold, history_section
 from fwdperm.session_rules.project import NO_PROJECT
 from fwdperm.session_rules.turn_starts import TurnStarts
-from fwdperm.session_rules.values import digest_of_values
-from fwdperm.session_rules.view import ChainStep, SessionRulesView
+from fwdperm.session_rules.values import Grant, Guidance, Refusal, digest_of_values, likeness_of
+from fwdperm.session_rules.view import ChainStep, SessionRulesView, places_of
 from fwdperm.wire.decision import Outcome, RuleRef, Stage
 from fwdperm.wire.request import Facts, Request
 
@@ -51,6 +52,9 @@ def records(draw: st.DrawFn) -> Any:
                 scope="requester",
                 anchor=draw(st.sampled_from(["", "a", "b"])),
                 anchor_inbox=draw(st.sampled_from(["", "root"])),
+                anchor_run=draw(st.sampled_from([0, 0, 1])),
+                requester_run=draw(st.sampled_from([0, 0, 1])),
+                surfaces=draw(st.sampled_from([(), ("bash",), ("write", "bash")])),
                 expires_at=draw(st.sampled_from([0, 0, 2, 5])),
                 source=draw(st.sampled_from(["user", "user", "judge"])),
             )
@@ -170,11 +174,20 @@ STEPS = st.lists(
 
 
 def covers(rule: Any, chain: list[ChainStep], *, surface: str, text: str, now: int) -> bool:
-    """The oracle: the promises about scope, read off one by one."""
-    if rule.surface != surface or not Wildcard.literal_aware(rule.pattern).matches(text):
-        return False
+    """The oracle: a grant of the very surface, whose pattern covers the text, and that holds."""
+    is_covering = rule.surface == surface and Wildcard.literal_aware(rule.pattern).matches(text)
+    return is_covering and holds(rule, chain, now=now)
+
+
+def holds(rule: Any, chain: list[ChainStep], *, now: int) -> bool:
+    """The oracle: the promises about scope and time, read off one by one."""
     if rule.expires_at and rule.expires_at <= now:
         return False
+    if isinstance(rule, Refusal):
+        return any(
+            step.session == rule.anchor.session and (rule.anchor.run == 0 or step.run <= rule.anchor.run)
+            for step in chain
+        )
     for depth, step in enumerate(chain):
         is_same_run = rule.anchor.session == step.session and rule.anchor.run == step.run and not step.is_over
         if rule.anchor.inbox:
@@ -198,6 +211,90 @@ def test_a_grant_is_found_exactly_where_one_covers(
     grants = [rule for rule in fold.rules.values() if hasattr(rule, "pattern")]
     covering = {rule.id for rule in grants if covers(rule, chain, surface=surface, text=text, now=now)}
     assert (found.rule.id in covering) if found is not None else not covering
+
+
+def answered(about: Any, reply: Any) -> list[tuple[int, Any]]:
+    return [(0, replace(about, inbox="root", id="r9")), (0, replace(reply, inbox="root", id="r9"))]
+
+
+ANSWERS = st.lists(
+    st.builds(
+        answered,
+        records().filter(lambda one: isinstance(one, record.AskedRecord)),
+        records().filter(lambda one: isinstance(one, record.RepliedRecord)),
+    ),
+    max_size=5,
+).map(lambda pairs: [entry for pair in pairs for entry in pair])
+"""Journals in which every question is answered at once."""
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(JOURNALS | ANSWERS, STEPS, SURFACES, st.integers(0, 6))
+def test_a_rule_may_be_cited_exactly_where_it_holds_and_for_its_surfaces_alone(
+    journal: list[tuple[int, Any]], chain: list[ChainStep], surface: str, now: int
+) -> None:
+    """A grant for its own, a note for those of what was approved; a refusal for none."""
+    fold = folded(entries(journal))
+    view = SessionRulesView(fold, tuple(chain), now, fold.epoch)
+    request, unit = Request("x", "", "root", "a", "", Facts(surface, ("y",), "/w")), Unit(surface, ("y",))
+    citable = set()
+    for rule in fold.rules.values():
+        surfaces = {Grant: lambda one: (one.surface,), Guidance: lambda one: one.surfaces}.get(type(rule))
+        if surfaces is not None and surface in surfaces(rule) and holds(rule, chain, now=now):
+            citable.add(rule.id)
+        assert view.is_in_force(rule) is holds(rule, chain, now=now)
+    assert {name for name in [*fold.rules, "", "g99"] if view.cites(request, unit, name)} == citable
+    assert view.is_any_citable(request, unit) is any(name.startswith("n") for name in citable)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(JOURNALS | ANSWERS, STEPS, SURFACES, VALUES, st.sampled_from(["/w", "/v"]), st.integers(0, 6))
+def test_a_refusal_answers_exactly_the_identical_request_of_whom_it_was_told(  # noqa: PLR0913, PLR0917
+    journal: list[tuple[int, Any]], chain: list[ChainStep], surface: str, value: str, cwd: str, now: int
+) -> None:
+    """The newest that holds, by name alone: the requester's, or of any session above it."""
+    fold = folded(entries(journal))
+    like = likeness_of(surface, digest_of([value]), cwd)
+    holding = [
+        rule
+        for rule in fold.rules.values()
+        if isinstance(rule, Refusal) and rule.likeness == like and holds(rule, chain, now=now)
+    ]
+    asked = Request("x", "", "root", "a", "", Facts(surface, (value,), cwd))
+    found = SessionRulesView(fold, tuple(chain), now).refusal(asked)
+    assert (found.rule.id if found else None) == (holding[-1].id if holding else None)
+    assert SessionRulesView(fold, tuple(chain), now).refusal(replace(asked, facts=None)) is None
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(JOURNALS | ANSWERS, STEPS, st.integers(0, 14), st.integers(1, 3), st.integers(0, 6))
+def test_the_judge_reads_the_newest_rules_that_hold_and_that_its_turn_began_with(
+    journal: list[tuple[int, Any]], chain: list[ChainStep], until: int, most: int, now: int
+) -> None:
+    """Those that hang on a session of the chain: a refusal is not read from another inbox, though it holds there."""
+    fold = folded(entries(journal))
+    places = {(inbox, step.session) for step in chain for inbox in (step.inbox, "")}
+    holding = [
+        rule.id
+        for rule in fold.rules.values()
+        if rule.seq <= until and holds(rule, chain, now=now) and (rule.anchor.inbox, rule.anchor.session) in places
+    ]
+    found = [rule.id for rule in SessionRulesView(fold, tuple(chain), now, until).newest(most)]
+    by_line = sorted(holding, key=lambda name: -fold.rules[name].seq)
+    assert [fold.rules[name].seq for name in found] == [fold.rules[name].seq for name in by_line[:most]]
+    assert set(found) <= set(holding)
+    assert len(set(found)) == len(found)
+
+
+@given(STEPS)
+def test_a_grant_may_hang_only_on_what_is_fact_above_the_requester(chain: list[ChainStep]) -> None:
+    """Up to the first edge that is only claimed."""
+    expected = []
+    for step in chain[1:]:
+        if not step.is_fact:
+            break
+        expected.append(step.session)
+    assert places_of(chain) == expected
 
 
 @given(st.lists(st.text(max_size=5), max_size=3))
