@@ -54,7 +54,7 @@ def settle(units: Sequence[Unit], findings: Sequence[RuleFinding]) -> Settled:
         findings: What `resolve_chain` says of each, in the same order.
 
     Returns:
-        The verdict.
+        What they come to, and the unit that decides.
 
     Raises:
         ValueError: There are not as many findings as units.

@@ -76,7 +76,8 @@ class Projects:
             grants: list[Grant] = []
             for path, setting in said:
                 grants.extend(read_grants(setting.value, file=str(path)))
-            # the settings are kept beside the index, so that no other can take their ids
+            # The key holds id(setting), and Python gives the id of a freed object to a new one: keeping the settings
+            # beside the index keeps a new setting from being taken for an old one.
             kept = self._indexed[key] = (ProjectGrants.of(grants), [setting for _, setting in said])
             while len(self._indexed) > _KEPT:
                 del self._indexed[next(iter(self._indexed))]

@@ -78,7 +78,7 @@ class MeetingIndex:
 
 
 class _Positions:
-    """A rule's symbols, read as a machine: one bit for each place in them where reading may stand."""
+    """A rule's symbols as a state machine: one bit for each place in them that reading may have come to."""
 
     __slots__ = ("any", "end", "everywhere", "inside", "of", "stars")
 

@@ -100,7 +100,7 @@ class RulesetFiles:
         return loaded.text if loaded is not None else None
 
     def set_workspaces(self, workspaces: Sequence[Path]) -> None:
-        """Replace the directories inside which project files are looked for. The caller knows that; it is no news."""
+        """Replace the directories inside which project files are looked for; `reload` says nothing of it."""
         self._workspaces = [Path(os.path.normpath(workspace.absolute())) for workspace in workspaces]
 
     def reload(self) -> list[Problem]:
@@ -231,7 +231,9 @@ class RulesetFiles:
             layers = (*layers, session)
         key = (home, mode, *map(id, layers))
         kept = self._composed.pop(key, None) or (Ruleset.compose(layers, home=home, mode=mode), layers)
-        self._composed[key] = kept  # the layers are kept beside it, so that no other can take their ids
+        # The key holds id(layer), and Python gives the id of a freed object to a new one: keeping the layers beside
+        # what was composed of them keeps a new layer from being taken for an old one.
+        self._composed[key] = kept
         if len(self._composed) > _COMPOSED:
             del self._composed[next(iter(self._composed))]
         return kept[0]

@@ -33,7 +33,9 @@ _SPECIAL: Final = {
 """What has a meaning, by where it stands."""
 _CLOSES: Final = {b")": ("code", "arithmetic"), b"}": ("braces",), b"]": ("index",), b'"': ("quoted",)}
 _SINGLE: Final = re.compile(rb"[^']*+'")
+"""The rest of a text between single quotes, in which nothing has a meaning: `a $b'`."""
 _ANSI: Final = re.compile(rb"(?:[^\\']|\\.)*+'", re.DOTALL)
+r"""The rest of a text behind `$'`, in which a backslash keeps the next character: `a\'b'`."""
 _CONTINUATION: Final = b"\\\n"
 _DEPTH: Final = 4 * LINE_DEPTH
 """Brackets and quotes that may be open at once: more than is followed when such a text is read."""

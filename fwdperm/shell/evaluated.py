@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fwdperm.shell.command import Word
 
 _SUBSCRIPT: Final = re.compile(r"[A-Za-z_]\w*\[")
+"""The name of an element of an array, whose index a shell evaluates, substitutions and all: `a[$(date)]`."""
 _NAMES: Final = frozenset(
     ["read", "readarray", "mapfile", "declare", "typeset", "local", "export", "readonly", "unset", "wait", "let"]
 )
@@ -30,7 +31,9 @@ _ASSIGN: Final = frozenset(["export", "declare", "typeset", "local", "readonly",
 EVALUATORS: Final = _NAMES | _ASSIGN | {"[["} | frozenset(_AFTER)
 """Builtins whose words may hold code."""
 _QUOTED: Final = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+"""A quoted text, in either quotation: `"a b"`. What an operator inside it compares is text."""
 _ARITHMETIC: Final = re.compile(r"\s-(?:v|R|eq|ne|lt|le|gt|ge)\s")
+"""An operator of a test whose two sides are evaluated as arithmetic, or as a name: `x -eq y`, ` -v a[0]`."""
 _PROMPTS: Final = frozenset({"PS0", "PS1", "PS2", "PS4", "PROMPT_COMMAND"})
 
 

@@ -25,10 +25,15 @@ if TYPE_CHECKING:
 
 _PARSER: Final = Parser(Language(tree_sitter_bash.language()))
 _DROPPED: Final = re.compile(rb"\\[ \t]")
+r"""A blank behind a backslash: `a\ b`. The grammar is known to leave some of them out."""
 _GAP: Final = re.compile(rb"[ \t\r\n]|\\\n")
+r"""What may stand between two nodes of a tree without being one: a blank, or a line that is continued (`a\\\nb`)."""
 _BACKSLASH_LINE: Final = re.compile(rb"\n(?=\\[^\n])")
+r"""A line's end before a line that begins with a backslash: `a\n\\b`. The grammar takes both lines for one word."""
 _QUOTES: Final = re.compile(rb"[\\'\"]")
+r"""The signs of quotation around a here-document's end word: `'EOF'`, `\EOF`."""
 _NAMED: Final = re.compile(rb"\w\}[<>]")
+"""A redirection to a descriptor that is named: `{log}>file`. The grammar takes the name for a word."""
 _INTRICATE: Final = "it is too intricate to read"
 TOO_DEEP: Final = "it is too deep to read"
 TOO_MANY: Final = "it has too many commands to read"

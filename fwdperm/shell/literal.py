@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from fwdperm.shell.command import Command, CommandLine
 
 _VARIABLE: Final = re.compile(r"\$(?:\{(\w+|[@*])(?:\[[^]}]*\])?(?:[%#:/^,][^}]*)?\}|(\w+|[@*]))")
+"""The expansion of a variable, with its name: `$x`, `${x}`, `${a[0]}`, `${x%.c}`, `$@`."""
 _ESCAPE: Final = re.compile(r"\\(x[0-9a-fA-F]{1,2}|0?[0-7]{1,3}|u[0-9a-fA-F]{1,4}|[abefnrtv\\])")
+r"""`\n`, `\x41`, `\0101`, `\u00e9`: an escape of `printf` and `echo -e`."""
 _NAMED: Final = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\"}
 _LONGEST: Final = 4096
 _DEPTH: Final = 4
@@ -30,9 +32,11 @@ _GROWTH: Final = 16 * _LONGEST
 _PRINTED: Final = 256
 """Different substitutions of one text that are looked into."""
 _BRACES: Final = re.compile(r"^\{([^{}\s]*,[^{}\s]*)\}")
+"""A brace expansion at the beginning of a text, which may hide what it runs: `{rm,-r,x}`."""
 _ASSIGNERS: Final = frozenset({"export", "declare", "readonly"})
 _SETTERS: Final = _ASSIGNERS | {"read"}
 _BASE64_LETTERS: Final = re.compile(r"[A-Za-z0-9+/=_\s-]+$")
+"""Text of the letters of base64 alone, blanks and line ends among them: `cm0gLXIgeA==`."""
 
 
 def unescape(text: str) -> str:

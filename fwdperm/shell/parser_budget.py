@@ -23,19 +23,28 @@ _ASCII: Final = bytes([*range(0x80), *(b"." * 0x80)])
 """Shows the parser a dot for every byte beyond ASCII: to a shell they are all plain word characters, and the grammar's
 scanner reads outside of its tables for some of them (a brace before a character beyond U+FFFF ends the process)."""
 _NO_BLANK: Final = re.compile(rb"[\f\v]|\r(?!\n)|(?<=\\)\r")
-"""Blanks to the grammar that are none to a shell."""
+r"""A blank to the grammar that is none to a shell: `a\fb`, a carriage return that ends no line."""
 _MARK: Final = re.compile(rb"[^A-Za-z0-9_./,:=@%+ \t\n\x80-\xff-]")
+"""A byte that may have a meaning to a shell: `;`, `$`, `(`. The parser's recovery is quadratic in their number."""
 _TOKEN: Final = re.compile(
     rb"""\\. | (?P<single>\$?'[^']*') | (?P<double>"(?:[^"\\]|\\.)*") | (?P<comment>(?:(?<=[\s;&|()])|^)\#[^\n]*)
     | <<-?[ \t]*(?P<quote>['"\\]?)(?P<end>[A-Za-z0-9_.-]+)(?P=quote)? | (?P<line>\n)""",
     re.VERBOSE | re.DOTALL,
 )
+"""What may hold marks without a meaning: `'a;b'`, `"a;b"`, a comment, an escaped character, and the head of a
+here-document, whose body begins at the next line's end."""
 _TOKENS: Final = 8 * 1024
 """Quotes, comments, line ends and here-documents that are looked for masks; what is left is not masked."""
 _BRACKET: Final = re.compile(rb"[(){}]|'[^']*+'")
+"""A bracket, or text in single quotes, whose brackets are none: `(`, `'a)'`."""
 _EXPANDS: Final = re.compile(rb"\$[({\[]|`")
+"""The beginning of a substitution, which has a meaning inside double quotes and here-documents as well: `$(date)`."""
 _INSIDE: Final = re.compile(rb"[^A-Za-z0-9_\n\x80-\xff]")
+"""A byte of a masked text that the parser must not see: `;`. It is shown an `x`. Letters, digits and line
+ends stay, so that lengths and lines do."""
 _CUT: Final = re.compile(rb"(?<!\\)(?:\n|;(?!;)|&&|\|\|)")
+"""Where one command surely ends and a text may be cut: `a; b`, `a && b`, a line's end. Not at a `;;`, nor behind a
+backslash."""
 
 
 @dataclass(frozen=True, slots=True)

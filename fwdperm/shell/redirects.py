@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _NO_FILE: Final = re.compile(r"/dev/(?:null|stdout|stderr|stdin|tty|fd/\d+)|[0-9]+-?|-")
+"""A target of a redirection that is no file of anybody's: `/dev/null`, `/dev/fd/3`, `1` of `2>&1`, `-`."""
 _WRITERS: Final = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
 _READERS: Final = frozenset({"<", "<>"})
 _UNKNOWN_TEXT: Final = re.compile(r"(?<!\\)(?:\\\\)*[$`]")
+r"""A sign of an expansion in a here-document that no backslash keeps: `$x`; not `\$x`."""
 
 
 class Tail(NamedTuple):

@@ -21,7 +21,11 @@ _TOKEN: Final = re.compile(
     | (?P<closed>(?:(?<=[\s;&|()])|^)\d*[<>]&-(?=[ \t])) | (?P<dup>[<>]&|&>|[|]&|&&|;[;&]+) | (?P<part>[;&])""",
     re.VERBOSE | re.DOTALL,
 )
+"""What a text that does not parse is read by, one kind after the other: text that is left alone (`'a;b'`), quotes that
+hold code (then nothing is rewritten), the head of a here-document, a line's end, and the forms to be rewritten:
+`{log}>f`, `<>f`, `0<&-`, a separator behind a here-document's head."""
 _NEXT: Final = re.compile(rb"[ \t]*(?P<end>\n|$|\})|[ \t]*(?:fi|done|then|do|else|elif|esac)\b")
+"""What stands behind a separator that can be left out: a line's end, or a word of a block, such as `fi`."""
 
 
 def respell(data: bytes) -> list[tuple[int, int, bytes]]:

@@ -24,10 +24,15 @@ if TYPE_CHECKING:
     from fwdperm.programs import Option, Program, Use, Wrapping
 
 ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+"""The head of an assignment: `x=`, `PATH+=`."""
 _FIND_ACTIONS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _FD_ACTIONS: Final = re.compile(r"-[A-Za-z0-9]*[xX]|--exec|--exec-batch")
+"""`-x`, `-HX`, `--exec`: an option of `fd` that runs a command, alone or last in a cluster."""
 _STDIN_PATHS: Final = re.compile(r"-|/dev/stdin|/dev/fd/\d+|/proc/self/fd/\d+|/proc/\d+/fd/\d+")
+"""A name of the standard input or of another open descriptor, in the place of a script: `-`, `/dev/stdin`,
+`/dev/fd/3`. What a shell reads there is not known."""
 _LOCAL_SSH: Final = re.compile(r"(?:ProxyCommand|LocalCommand|KnownHostsCommand)[= ]", re.IGNORECASE)
+"""`ProxyCommand=nc %h %p`: a setting of `ssh` that runs a command on this machine."""
 _FILLED: Final = frozenset({Carries.WORDS, Carries.JOINED, Carries.EVAL, Carries.CODE})
 _MORE_STARTS: Final = 4
 """Further places tried for the wrapped command's beginning when an option is not known."""

@@ -32,11 +32,15 @@ if TYPE_CHECKING:
 _LOOP_WORDS: Final = 16
 """Words of one `for` that are remembered."""
 _BLANK: Final = re.compile(r"[ \t\n]")
+"""A blank, which no word has outside of quotes: `a b`."""
 _ENDS_EARLY: Final = re.compile(r"\n|[ \t]#")
+r"""Where a test has ended that the grammar has as going on: `[ a\nb`, ` # comment`."""
 _AFTER_BRACE: Final = frozenset(" \t\n(<>;&|")
 """What may stand behind the brace that opens a group; otherwise it is a part of a word."""
 _OLD_STYLE: Final = re.compile(r"`(?:[^`\\]|\\.)*+`", re.DOTALL)
+r"""A whole substitution of the old style: `\x60date\x60`. Two that touch are not one."""
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[.*\])?", re.DOTALL)
+"""What may be assigned to: `x`, `a[i+1]`."""
 _LEAVES: Final = frozenset({"comment", "raw_string", "ansi_c_string", "string_content", "heredoc_start", "heredoc_end"})
 
 
@@ -95,7 +99,7 @@ class _Walker(Recorder):
         self.visit(node, place._replace(scope=ShellProcess(place.scope.cwd)))
 
     def _join(self, before: object, place: WalkPosition) -> None:
-        """After what may or may not have run: where it changed the directory, that is not known any more."""
+        """Call the directory unknown after code that may or may not have run, where that code would have changed it."""
         if place.scope.cwd != before:
             place.scope.cwd = "?"
 

@@ -14,19 +14,26 @@ from typing import Final
 from fwdperm.shell.command import Word
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_./:=@%+,^~-]+")
+"""A word in which nothing has a meaning to a shell, as most are: `src/main.c`."""
 _BRACES: Final = re.compile(r"\{[^{}\s]*(?:,|\.\.)[^{}\s]*\}|\{[^{}\s]*\{.*\}")
+"""A brace expansion, so that one word may become several: `{a,b}`, `{1..9}`, `{a,{b,c}}`."""
 _SPECIAL: Final = re.compile(r"""[\\'"$`*?\[{<>(]""")
+"""A character at which reading a word must stop and look: `$`, `"`, `*`."""
 _IN_DOUBLE: Final = re.compile(r"""[\\"$`]""")
+"""The same between double quotes, where fewer have a meaning: `$`."""
 _ANSI: Final = re.compile(
     r"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(.)|(.))", re.DOTALL
 )
+r"""`\x41`, `\101`, `\u00e9`, `\cA`, `\n`: an escape of an ANSI quotation (`$'...'`)."""
 _ANSI_LETTERS: Final = {
     "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
     "\\": "\\", "'": "'", '"': '"', "?": "?",
 }  # fmt: skip
 _HIDDEN: Final = re.compile(r"(?:\\\n)+[({`'\"\w@*#?$!-]")
-"""What makes an expansion of a lone `$` or `<` before it, once lines are joined."""
+r"""A continued line before what would make an expansion of a dollar in front of it: `\\\n(date)`. It is one once the
+lines are joined."""
 _VARIABLE: Final = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
+"""An expansion without braces, whole: `$HOME`, `$1`, `$?`."""
 _UNICODE_END: Final = 0x110000
 
 

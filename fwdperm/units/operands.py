@@ -22,14 +22,18 @@ if TYPE_CHECKING:
 
 
 _KEY: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)=(.+)", re.DOTALL)
+"""A word that may hold a path behind a name: `if=/etc/x`, `src=a/b`."""
 _SHORT_VALUE: Final = re.compile(r"-[A-Za-z]((?:~|\.{0,2})/.*|@.*)", re.DOTALL)
+"""A path in the same word as a short option: `-f/etc/x`, `-C../x`, `-T~/x`, `-d@file`."""
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+"""The head of an address, which is no path: `https://h/x`."""
 _IN_PLACE: Final = re.compile(r"-[A-Za-z]*i|--in-place")
+"""An option by which a program changes the files it reads: `-i`, `-ni`, `--in-place`."""
 _OUTPUT: Final = re.compile(
     r"(?P<name>--(?:output(?:-file|-document|-dir|-directory)?|out(?:-?file|-?dir)?)|-out|-fprint0?|-fprintf|-fls)(?:=(?P<value>.+))?",
     re.DOTALL,
 )
-"""Options that name a file to write, whatever the program."""
+"""An option that names a file to write, whatever the program: `--output=x`, `--out-dir`, `-fprint`."""
 _NO_PATHS: Final = (Takes.CODE, Takes.PATTERN, Takes.PROSE, Takes.OUTPUT)
 """Values that are no path that is read, though they may look like one; files that are written are found apart."""
 _PATHS: Final = (Takes.INPUT, Takes.CHDIR, Takes.READ, Takes.NAME, Takes.TREE, Takes.WRITE)

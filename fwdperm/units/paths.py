@@ -12,11 +12,16 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 _HOME_WORD: Final = re.compile(r"\$(?:HOME|\{HOME\})(?=/|$)")
+"""The requester's home at the beginning of a path, as a variable: `$HOME/x`, `${HOME}/x`."""
 _PWD_WORD: Final = re.compile(r"\$(?:PWD|\{PWD\})(?=/|$)")
+"""The requester's directory, as a variable: `$PWD/x`."""
 _GLOB: Final = re.compile(r"[*?\[]")
+"""A sign that makes a path a pattern: `src/*.py`."""
 _BRACE: Final = re.compile(r"(?<!\$)\{([^{}\s]*(?:,|\.\.)[^{}\s]*)\}")
+"""A brace expansion without another one in it: `{a,b}`, `{1..9}`; `${a,b}` is none."""
 _BRACES_AT_MOST: Final = 64
 _FILE_URL: Final = re.compile(r"file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
+"""The head of an address of a file on this machine: `file:///x`."""
 
 
 class PathNames(NamedTuple):

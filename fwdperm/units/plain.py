@@ -70,8 +70,10 @@ _UNKNOWN_GLOB: Final = "which directory its glob means is not known"
 _EXTERNAL: Final = frozenset({"external", "external_directory"})
 _WEB: Final = frozenset({"web", "webfetch", "web_fetch", "fetch"})
 _MCP_NAME: Final = re.compile(r"(?:mcp__)?([^\s:]+?)(?:__|:)(\S+)")
+"""A tool with its server, as different agents write it: `mcp__github__list`, `github:list`."""
 _EMPTY: Final = "it is empty"
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://", re.ASCII)
+"""The head of an address: `https://h/x`."""
 
 
 def is_path(facts: Facts) -> bool:

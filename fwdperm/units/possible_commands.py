@@ -21,15 +21,21 @@ if TYPE_CHECKING:
     from fwdperm.shell import Command, CommandLine
 
 _DUPLICATED: Final = re.compile(r"\d*[<>]&[\d-]+|\{[A-Za-z_]\w*\}(?=[<>])|&(?=>)|(?<=>)\|")
+"""A redirection with a sign that would else end a command: `2>&1`, `{log}>`, `&>`, `>|`."""
 _NAIVE: Final = re.compile(r"[;&|\n(){}`]+|\$\(")
+"""Signs at which a text falls into pieces that may be commands, quoted or not: `a; b`, `$(a)`. For `ask` and `deny`
+alone, so a piece too many does no harm."""
 _BRACED: Final = re.compile(r"\{[^{}\s]*,[^{}\s]*\}[^;&|\n)`}]*")
+"""A brace expansion with what follows it: `{rm,-r} x`."""
 _QUOTES: Final = re.compile(r"[\\'\"]")
+"""Signs of quotation, which are taken off as a guess: `r'm' x`."""
 _LEADS: Final = re.compile(
     r"""(?: \s+ | (?:if|then|else|elif|do|while|until|time|coproc|!|\{|\()\s
       | [A-Za-z_]\w*\+?=(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")*(?=\s)
       | \d*(?:<<<|>>|<>|[<>])[ \t]*(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+ )+""",
     re.VERBOSE | re.DOTALL,
 )
+"""What may stand before a command: blanks, `if `, `! `, an assignment (`x=1 `), a redirection (`>f `)."""
 _PIECES: Final = 64
 """Pieces of text that does not parse which are looked at; the line asks anyway."""
 _PIECE_CHARS: Final = 2_000
@@ -41,7 +47,9 @@ _CALLS: Final = 64
 """Calls of functions, and `set`, in one line whose words are put in."""
 _DEPTH: Final = 2
 _INSIDE: Final = re.compile(r"[<$]\((?P<code>.*)\)|`(?P<old>.*)`", re.DOTALL)
+"""A word that is one substitution, with its code: `$(date)`, `<(date)`."""
 _LONE: Final = re.compile(r'"(\$(?:\w+|[@*]|\{[^}"]*\}))"')
+"""A quoted word that is one expansion: `"$x"`, `"${x}"`. Once unquoted it may be several words."""
 _SOURCES: Final = frozenset({".", "source"})
 
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from fwdperm.shell import Command, Word
 
 _BLANK: Final = re.compile(r"\s")
+"""A blank in a word: `a b`. As a text of a rule it would look like two words."""
 _BENT: Final = re.compile(r"//|/\.\.?(?:/|$)|^\.\.?/")
+"""A path that is written longer than it has to be: `a//b`, `a/../b`, `./a`."""
 
 
 class Texts(NamedTuple):
