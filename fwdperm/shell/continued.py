@@ -15,7 +15,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.settings import CONTINUED_LINES
+from fwdperm.settings import CONTINUED_LINES, LINE_DEPTH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ _CLOSES: Final = {b")": ("code", "arithmetic"), b"}": ("braces",), b"]": ("index
 _SINGLE: Final = re.compile(rb"[^']*+'")
 _ANSI: Final = re.compile(rb"(?:[^\\']|\\.)*+'", re.DOTALL)
 _CONTINUATION: Final = b"\\\n"
-_DEPTH: Final = 256
+_DEPTH: Final = 4 * LINE_DEPTH
 """Brackets and quotes that may be open at once: more than is followed when such a text is read."""
 _WORD_ENDS: Final = b" \t\n;&|()<>"
 

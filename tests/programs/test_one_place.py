@@ -25,7 +25,7 @@ ALSO_WORDS = frozenset(
     rules salt script search security see seq service session set show skill sort source split stack
     start stat step strings sum sv swift tail task test time top touch trash tree true
     false type unset up view wait watch wc which who wipe write yes
-    copier editor help mcp n
+    copier editor help kind mcp n times
     """.split()  # noqa: SIM905 - read as prose
 )
 """Names of programs that are words of ours, of English, or of a grammar as well."""
@@ -63,6 +63,8 @@ def named() -> Iterator[tuple[str, str, str]]:
     names = {name for page in every_program() for name in (page.name, *page.aliases)} - ALSO_WORDS
     for room in ROOMS:
         for path in sorted((HOUSE / room).rglob("*.py")):
+            if path.name == "__init__.py":
+                continue  # the names of a door
             tree = ast.parse(path.read_text(encoding="utf-8"))
             for where, text in strings(tree, ""):
                 words = text.split()
