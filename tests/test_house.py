@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tokenize
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
@@ -493,3 +494,42 @@ def test_every_exception_for_names_without_a_user_is_needed() -> None:
     there = {f"{name_of(path)}.{name}" for path in EVERY for name in defined_names(path)} | NAMES
     assert set(FOR_OTHERS) - there == set()
     assert {one for one in FOR_OTHERS if one.rpartition(".")[2] in USED} == set()
+
+
+# -- what is installed -----------------------------------------------------------------------------------------
+
+PROJECT = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def name_in(requirement: str) -> str:
+    """Give the name by which a package is imported."""
+    return re.split(r"[<>=~!;\[ ]", requirement)[0].replace("-", "_")
+
+
+def test_every_library_is_imported_and_every_import_is_a_library_of_ours() -> None:
+    """What is installed for nothing has to be kept safe for nothing."""
+    given = {name_in(one) for one in PROJECT["project"]["dependencies"]}
+    used = {one.module.split(".")[0] for path in EVERY for one in imports(path)}
+    assert given - used == set()
+    optional = {name_in(one) for one in PROJECT["project"]["optional-dependencies"]["agents"]}
+    foreign = used - sys.stdlib_module_names - {"fwdperm", "pydantic_core", "_sha2"} - given  # parts of others
+    assert {one for one in foreign if not any(one.startswith(name.removesuffix("_slim")) for name in optional)} == set()
+
+
+def test_a_page_says_what_each_library_is_for() -> None:
+    text = (TOP / "docs/decisions/0011-libraries.md").read_text(encoding="utf-8")
+    rows = {row.split("|")[1]: row for row in text.splitlines() if row.startswith("| `")}
+    said = {name for row in rows for name in re.findall(r"`([\w-]+)`", row)}
+    assert said == {re.split(r"[<>=]", one)[0] for one in PROJECT["project"]["dependencies"]}
+    for row, whole in rows.items():
+        places = [TOP / place for place in re.findall(r"`(fwdperm/[\w/.]+)`", whole)]
+        names = [name_in(name) for name in re.findall(r"`([\w-]+)`", row)]
+        for place in places:
+            inside = [path for path in EVERY if path == place or place in path.parents]
+            there = {one.module.split(".")[0] for path in inside for one in imports(path)}
+            assert there.intersection(names), (row, place)
+
+
+def test_the_development_tools_stand_once() -> None:
+    assert "dependency-groups" not in PROJECT
+    assert "dev" in PROJECT["project"]["optional-dependencies"]
