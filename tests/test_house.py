@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tokenize
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
@@ -475,3 +476,117 @@ def test_a_page_that_names_what_is_gone_is_found() -> None:
 def test_every_file_named_in_a_tests_words_exists(path: Path) -> None:
     """As above, for tests."""
     assert unknown_files(words_of(path), sure=False) == set()
+
+
+# -- what nobody uses ------------------------------------------------------------------------------------------
+
+FOR_OTHERS = {
+    "agents.claude_sdk.permission_callback": "for programs that use an SDK: docs/how-to/python-sdks.md shows it",
+    "programs.families.FOR_PEOPLE": "says which families are words for people; a test holds it to that",
+    "testing.simulation": "the simulator, for tests of this program and of others",
+    "testing.model_server": "as above",
+}
+"""Names, or whole modules, that no line of the program uses, with who does."""
+
+CALLED_BY_NAME = {"visit", "generic_visit", "do_GET", "do_HEAD", "do_POST", "log_message", "on_any_event"}
+"""Methods that a library of somebody else's calls, under a name of its own."""
+
+PLAIN_DECORATORS = {
+    "cache", "cached_property", "classmethod", "contextmanager", "dataclass", "lru_cache", "property",
+    "runtime_checkable", "staticmethod",
+}  # fmt: skip
+"""Decorators after which a name still has to be used by somebody."""
+
+
+def used_names(tree: ast.Module, *, is_door: bool) -> set[str]:
+    """Give every name that a module says, where it does not merely define it or pass it on in a door."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.ImportFrom) and not is_door:
+            found |= {name.name for name in node.names}
+    return found
+
+
+def defined_names(path: Path) -> list[str]:
+    """Give the public functions, classes, methods and constants of a module.
+
+    Left out is what a decorator hands to somebody else: a command of the command line, a check of a model.
+    """
+    found = []
+
+    def look(body: list[ast.stmt]) -> None:
+        for node in body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                decorators = {ast.unparse(one).partition("(")[0].rpartition(".")[2] for one in node.decorator_list}
+                if decorators <= PLAIN_DECORATORS:
+                    found.append(node.name)
+                if isinstance(node, ast.ClassDef):
+                    look([one for one in node.body if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))])
+            elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                found.extend(one.id for one in targets if isinstance(one, ast.Name))
+
+    look(TREES[path].body)
+    return [name for name in found if not name.startswith("__") and name not in CALLED_BY_NAME]
+
+
+USED = set().union(*(used_names(tree, is_door=path.name == "__init__.py") for path, tree in TREES.items()))
+
+
+@each_module
+def test_nothing_is_there_for_tests_alone(path: Path) -> None:
+    """What only a test uses is a promise that nobody keeps: it is wired or removed."""
+    if path.name == "__init__.py" or name_of(path) in FOR_OTHERS:
+        return
+    unused = {f"{name_of(path)}.{name}" for name in defined_names(path) if name not in USED}
+    assert unused - set(FOR_OTHERS) == set()
+
+
+def test_every_exception_for_names_without_a_user_is_needed() -> None:
+    """The list of them only ever gets shorter."""
+    there = {f"{name_of(path)}.{name}" for path in EVERY for name in defined_names(path)} | NAMES
+    assert set(FOR_OTHERS) - there == set()
+    assert {one for one in FOR_OTHERS if one.rpartition(".")[2] in USED} == set()
+
+
+# -- what is installed -----------------------------------------------------------------------------------------
+
+PROJECT = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def name_in(requirement: str) -> str:
+    """Give the name by which a package is imported."""
+    return re.split(r"[<>=~!;\[ ]", requirement)[0].replace("-", "_")
+
+
+def test_every_library_is_imported_and_every_import_is_a_library_of_ours() -> None:
+    """What is installed for nothing has to be kept safe for nothing."""
+    given = {name_in(one) for one in PROJECT["project"]["dependencies"]}
+    used = {one.module.split(".")[0] for path in EVERY for one in imports(path)}
+    assert given - used == set()
+    optional = {name_in(one) for one in PROJECT["project"]["optional-dependencies"]["agents"]}
+    foreign = used - sys.stdlib_module_names - {"fwdperm", "pydantic_core", "_sha2"} - given  # parts of others
+    assert {one for one in foreign if not any(one.startswith(name.removesuffix("_slim")) for name in optional)} == set()
+
+
+def test_a_page_says_what_each_library_is_for() -> None:
+    text = (TOP / "docs/decisions/0011-libraries.md").read_text(encoding="utf-8")
+    rows = {row.split("|")[1]: row for row in text.splitlines() if row.startswith("| `")}
+    said = {name for row in rows for name in re.findall(r"`([\w-]+)`", row)}
+    assert said == {re.split(r"[<>=]", one)[0] for one in PROJECT["project"]["dependencies"]}
+    for row, whole in rows.items():
+        places = [TOP / place for place in re.findall(r"`(fwdperm/[\w/.]+)`", whole)]
+        names = [name_in(name) for name in re.findall(r"`([\w-]+)`", row)]
+        for place in places:
+            inside = [path for path in EVERY if path == place or place in path.parents]
+            there = {one.module.split(".")[0] for path in inside for one in imports(path)}
+            assert there.intersection(names), (row, place)
+
+
+def test_the_development_tools_stand_once() -> None:
+    assert "dependency-groups" not in PROJECT
+    assert "dev" in PROJECT["project"]["optional-dependencies"]

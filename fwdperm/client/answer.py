@@ -13,11 +13,19 @@ from fwdperm.wire import JsonError, digest_of, read_json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, Final
+    from typing import Any, Final, Literal, TypeAlias
 
     from fwdperm.client.question import Question
 
-OUTCOMES: Final = {"approved": 0, "denied": 10, "expired": 11, "unserved": 4, "withdrawn": 130}
+    AnswerOutcome: TypeAlias = Literal["approved", "denied", "expired", "unserved", "withdrawn"]
+
+OUTCOMES: Final[Mapping[AnswerOutcome, int]] = {
+    "approved": 0,
+    "denied": 10,
+    "expired": 11,
+    "unserved": 4,
+    "withdrawn": 130,
+}
 """Every way a question can end, with the exit code that says so."""
 
 _APPROVED_STATES: Final = frozenset({"approved", "approved_for_session"})
@@ -38,7 +46,7 @@ class Answer:
 
     __slots__ = ("decided_by", "note", "outcome", "raw", "reason", "request_id")
 
-    outcome: str
+    outcome: AnswerOutcome
     note: str
     reason: str
     decided_by: Mapping[str, Any]
@@ -47,7 +55,7 @@ class Answer:
 
     def __init__(  # noqa: PLR0913 - a value's fields
         self,
-        outcome: str,
+        outcome: AnswerOutcome,
         *,
         request_id: str,
         note: str = "",
@@ -75,9 +83,11 @@ class Answer:
         """The command line's exit code for it."""
         return OUTCOMES[self.outcome]
 
-    def __bool__(self) -> bool:
-        """Refuse to be a truth value: `if ask(...)` would permit everything."""
-        raise TypeError("an answer is not a truth value; read its `approved`")
+    if not TYPE_CHECKING:  # a type checker sees no truth value at all, and so can say that `if ask(...)` is a mistake
+
+        def __bool__(self) -> bool:
+            """Refuse to be a truth value: `if ask(...)` would permit everything."""
+            raise TypeError("an answer is not a truth value; read its `approved`")
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"an answer cannot be changed: `{name}`")

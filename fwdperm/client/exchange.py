@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final, Self
 
+    from fwdperm.client.answer import AnswerOutcome
     from fwdperm.client.question import Question
 
 _RESPONSE_BYTES: Final = 1 << 18
@@ -165,7 +166,7 @@ class Exchange:
             content += more
         return content if len(content) <= _RESPONSE_BYTES else None
 
-    def _over(self, outcome: str, reason: str) -> Answer:
+    def _over(self, outcome: AnswerOutcome, reason: str) -> Answer:
         return Answer(outcome, request_id=self._question.id, reason=reason)
 
 

@@ -30,7 +30,6 @@ _ROOT: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NAMELESS: Final = os.O_WRONLY | getattr(os, "O_TMPFILE", os.O_CREAT | os.O_EXCL) | os.O_CLOEXEC
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES})
-_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG})
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,4 +316,4 @@ def publish_words(outcome: PublishOutcome) -> str:
 
 def failed(error: OSError) -> Failed:
     """Say why nothing was published."""
-    return Failed(os_error_words(error), disk_full=error.errno in _FULL)
+    return Failed(os_error_words(error))

@@ -12,7 +12,6 @@ import json
 import os
 import threading
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -64,19 +63,6 @@ def visible_pid(*, shared: bool = False, namespace: str | None = None) -> int:
     return os.getpid() if namespace == _INITIAL_PID_NAMESPACE and not shared else _ALWAYS_ALIVE
 
 
-@dataclass(frozen=True, slots=True)
-class Pulse:
-    """How the heart is.
-
-    Attributes:
-        is_beating: True when the last round renewed every heartbeat.
-        problem: What stood in the way, in words; empty when nothing did.
-    """
-
-    is_beating: bool
-    problem: str = ""
-
-
 class Heart:
     """Renews a heartbeat for each served session, while the loop lives and says that all is well.
 
@@ -86,6 +72,9 @@ class Heart:
         pid: See `visible_pid`.
         now_ms: The wall clock, epoch milliseconds.
         clock: A clock that only goes forward, seconds.
+
+    Attributes:
+        trouble: Why a heartbeat could not be written in the last round that wrote any, in words; empty when all were.
     """
 
     def __init__(
@@ -111,7 +100,7 @@ class Heart:
         self._wake = threading.Event()
         self._is_closing = False
         self._thread: threading.Thread | None = None
-        self.pulse = Pulse(is_beating=False, problem="not started")
+        self.trouble = ""
 
     # -- the loop's side -----------------------------------------------------------------------------------------
     def tick(self) -> None:
@@ -162,7 +151,6 @@ class Heart:
             self._leaving |= set(self._heads) if withdraws else set()
             self._heads.clear()
         self._withdraw_leaving()
-        self.pulse = Pulse(is_beating=False, problem="closed")
 
     # -- the thread's side ---------------------------------------------------------------------------------------
     def _run(self) -> None:
@@ -176,8 +164,12 @@ class Heart:
                 self._wake.clear()
                 due = self._clock()
 
-    def round(self) -> Pulse:
-        """Renew every heartbeat once, or withdraw them, or let them age. The thread calls this every second."""
+    def round(self) -> bool:
+        """Renew every heartbeat once, or withdraw them, or let them age. The thread calls this every second.
+
+        Returns:
+            Whether every heartbeat was renewed.
+        """
         self._withdraw_leaving()
         with self._lock:
             heads = dict(self._heads)
@@ -187,14 +179,12 @@ class Heart:
             if self._is_shown:
                 self._each(heads, lambda session, _: self._beats.unbeat(session))
                 self._is_shown = False
-            self.pulse = Pulse(is_beating=False, problem="the daemon is not well")
-        elif (still_s := self._clock() - self._ticked) >= TICK_STALE_S:
-            self.pulse = Pulse(is_beating=False, problem=f"the loop stands still for {still_s:.0f} s")
-        else:
-            problem = self._each(heads, self._beat)
-            self._is_shown = True
-            self.pulse = Pulse(is_beating=not problem, problem=problem)
-        return self.pulse
+            return False
+        if self._clock() - self._ticked >= TICK_STALE_S:
+            return False
+        self.trouble = self._each(heads, self._beat)
+        self._is_shown = True
+        return not self.trouble
 
     def _beat(self, session: str, head: bytes) -> None:
         try:

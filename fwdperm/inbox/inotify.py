@@ -1,31 +1,58 @@
 """The kernel's watch descriptor, through the bindings that watchdog keeps.
 
+docs/decisions/0011-libraries.md says why not through watchdog's documented observer.
+
 Lives here: adding, removing and reading watches without a thread, so that the loop itself can wait on the descriptor.
 Never here: which directories, or what an event means.
 
-`is_available` is False where watchdog lacks these bindings; the doorbell then uses its public observer.
+`is_available` is False where watchdog lacks these bindings, or they do not behave as they did; the doorbell then uses
+its public observer. Only the three functions that `_works` looks at are used.
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import re
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 try:
     from watchdog.observers import inotify_c
-
-    is_available = all(
-        hasattr(inotify_c, name) for name in ("inotify_init", "inotify_add_watch", "inotify_rm_watch")
-    ) and os.path.isdir("/proc/self/fd")  # noqa: PTH112 - at import, before pathlib is worth its price
 except (ImportError, AttributeError, OSError):  # not Linux, or a libc without inotify
-    is_available = False
+    has_bindings = False
+else:
+    has_bindings = True
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from watchdog.observers.inotify_c import WatchDescriptor
+
+
+def _works() -> bool:
+    """Say whether the bindings take what we give them and say why they refuse it: tried on a descriptor that is none.
+
+    Any doubt is a no: the observer is slower, and not wrong.
+    """
+    try:
+        if not hasattr(inotify_c, "inotify_init") or not os.path.isdir("/proc/self/fd"):  # noqa: PTH112 - dearer there
+            return False
+        ctypes.set_errno(0)
+        added, why = inotify_c.inotify_add_watch(-1, b"/", ONLY_DIRECTORY), ctypes.get_errno()
+        ctypes.set_errno(0)
+        removed, why_not = inotify_c.inotify_rm_watch(-1, _watch(0)), ctypes.get_errno()
+    except Exception:  # noqa: BLE001 - the seam: another version may do anything
+        return False
+    return (added, why, removed, why_not) == (-1, errno.EBADF, -1, errno.EBADF)
+
+
+def _watch(number: int) -> WatchDescriptor:
+    """Name a watch as the bindings do, for the type checker."""
+    return cast("WatchDescriptor", number)
+
 
 CLOSE_WRITE: Final = 0x8
 MOVED_FROM: Final = 0x40
@@ -39,6 +66,8 @@ OVERFLOW: Final = 0x4000
 IGNORED: Final = 0x8000
 ONLY_DIRECTORY: Final = 0x01000000
 IS_DIRECTORY: Final = 0x40000000
+
+is_available = has_bindings and _works()
 
 _HEADER: Final = struct.Struct("iIII")
 _BUFFER: Final = 1 << 16
@@ -85,7 +114,7 @@ class Inotify:
 
     def remove(self, watch: int) -> None:
         """Drop a watch; one that the kernel dropped already is fine."""
-        inotify_c.inotify_rm_watch(self.descriptor, inotify_c.WatchDescriptor(watch))
+        inotify_c.inotify_rm_watch(self.descriptor, _watch(watch))
 
     def read(self) -> list[InotifyEvent]:
         """Read what is there, without waiting."""

@@ -105,11 +105,9 @@ class Failed:
 
     Attributes:
         reason: What the machine said.
-        disk_full: True when space, quota or the file system's read-only state stood in the way.
     """
 
     reason: str
-    disk_full: bool = False
 
 
 PublishOutcome: TypeAlias = Published | AlreadyThere | Failed

@@ -2,6 +2,9 @@
 
 Lives here: the names of families and what belonging to one means. Never here: who belongs to which; a program's page
 says that.
+
+Most are read by the rooms that analyse commands. Those in `FOR_PEOPLE` decide nothing: they say what a program is to
+whoever reads its page or `fwdperm explain --program`.
 """
 
 from __future__ import annotations
@@ -67,3 +70,23 @@ FAMILIES: Final[dict[str, str]] = {
     "service manager": "starts and stops services",
 }
 """Every family, with what belonging to it means."""
+
+FOR_PEOPLE: Final = frozenset(
+    {
+        "remote shell",
+        "package manager",
+        "evaluator",
+        "assigner",
+        "reserved word",
+        "version control",
+        "cluster",
+        "cloud",
+        "infrastructure",
+        "forge",
+        "compiler",
+        "test runner",
+        "linter",
+        "pager",
+    }
+)
+"""Families by which nothing is decided: what such a program endangers stands in the dangers and uses of its page."""

@@ -29,7 +29,6 @@ _STRICTNESS = {Action.ALLOW: 0, Action.ASK: 1, Action.DENY: 2}
 class LayerKind(StrEnum):
     """Where a rule was written; later ones are nearer the end and so win."""
 
-    BUILT_IN = "built-in"
     USER = "user"
     PROJECT = "project"
     AGENT = "agent"
@@ -43,7 +42,7 @@ class Origin:
 
     Attributes:
         kind: The layer it belongs to.
-        file: Path of the file, or a name such as `built-in` when there is none.
+        file: Path of the file, or a name for what stands in none.
         line: Line in that file, from 1; 0 when there is none.
     """
 

@@ -118,7 +118,7 @@ class Ruleset:
         """Join layers; later ones are nearer the end and so win.
 
         Args:
-            layers: In order: built-in, user, project, agent, session.
+            layers: In order: user, project, agent, session.
             home: The requester's home directory, for patterns that begin with `~/` or `$HOME/`.
             mode: `yolo` turns every ask but an `only = "human"` one into an allow.
 

@@ -56,7 +56,6 @@ class RulesetFiles:
         user: The user's configuration; None for none.
         trust: Which project files may allow.
         workspaces: Directories inside which project files are looked for.
-        built_in: Layers that stand before the user's.
         last_good: What the user's configuration said before: where it is broken or gone now, that goes on as in a
             daemon which has read it.
     """
@@ -67,7 +66,6 @@ class RulesetFiles:
         user: Path | None,
         trust: TrustStore,
         workspaces: Sequence[Path] = (),
-        built_in: Sequence[Layer] = (),
         last_good: bytes | None = None,
     ) -> None:
         self.generation = 0
@@ -75,7 +73,6 @@ class RulesetFiles:
         self._user = user
         self._trust = trust
         self._workspaces = [Path(os.path.normpath(workspace.absolute())) for workspace in workspaces]
-        self._built_in = tuple(built_in)
         self._unwritten = ConfigFile(Layer(LayerKind.USER, str(user or "")))
         self._loaded: dict[Path, _Loaded] = {}
         self._composed: dict[tuple[object, ...], tuple[Ruleset, tuple[Layer, ...]]] = {}
@@ -177,9 +174,9 @@ class RulesetFiles:
             cwd_is_known: The same for the directory and the projects found from there.
 
         Returns:
-            Built-in, user, projects from the outermost in, the user's section for the agent, the projects'.
+            User, projects from the outermost in, the user's section for the agent, the projects'.
         """
-        layers, sections = list(self._built_in), []
+        layers, sections = [], []
         sources = [(self._user, True)] if self._user in self._loaded and self._user is not None else []
         sources.extend((path, cwd_is_known) for path in self.project_files(cwd))
         for path, may_allow in sources:

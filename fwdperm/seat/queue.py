@@ -35,14 +35,13 @@ class WaitingQuestion:
         key: (inbox, request id).
         digest: Of the request's bytes; an answer to another digest is stale.
         prompt: What interfaces show.
-        asked_at: When it was put, in seconds of the owner's monotonic clock.
-        deadline: When it expires, on the same clock: the smaller of the requester's deadline and ours.
+        deadline: When it expires, in seconds of the owner's monotonic clock: the smaller of the requester's deadline
+            and ours.
     """
 
     key: RequestKey
     digest: str
     prompt: Prompt
-    asked_at: float
     deadline: float
 
 

@@ -522,8 +522,7 @@ class RequestLifecycle:
         self._journal.append(
             asked_record(request, why=asked.why, requested_at=arrival.at_ms, deadline_at=arrival.deadline_ms)
         )
-        now = self._clock.monotonic()
-        self._queue.add(WaitingQuestion(request.key, request.digest, prompt, asked_at=now, deadline=arrival.deadline))
+        self._queue.add(WaitingQuestion(request.key, request.digest, prompt, deadline=arrival.deadline))
         self._fresh.append(request.key)
 
     def _close(self, key: RequestKey, closed: Closed) -> Waiting | None:

@@ -161,7 +161,9 @@ class Parts:
         self.status.write(made)
 
     def _problems(self) -> tuple[str, ...]:
-        trouble = (self.teaching.trouble,) if self.teaching.trouble else ()
+        trouble = [self.teaching.trouble] if self.teaching.trouble else []
+        if self.heart.trouble:
+            trouble.append(f"children may think that nobody serves: {self.heart.trouble}")
         return (*(str(problem) for problem in self.rulebook.problems), *trouble)
 
     def _session_status(self) -> tuple[SessionStatus, ...]:

@@ -120,7 +120,7 @@ class MemoryTransport:
     def respond(self, inbox: str, stem: str, payload: bytes) -> PublishOutcome:
         """Publish an answer, or fail as the test wants."""
         if self.failing:
-            return Failed(self.failing, disk_full=True)
+            return Failed(self.failing)
         if (inbox, stem) in self.answers:
             return AlreadyThere()
         self.answers[inbox, stem] = json.loads(payload)

@@ -62,7 +62,7 @@ class Request:
         session: The requester's session id (a claim).
         agent: The requester's agent name (a claim).
         facts: What to decide on; None when there are no usable facts: then it goes to the human.
-        floor: Why the facts floor to ask, in words; empty when they do not.
+        floor: Why it floors to ask, in words; empty when its facts are whole, and never without facts.
         surface: What to display when there are no facts.
         value: As above.
         evidence: Other texts in the request that show what would run (pi's "full command"): `deny` looks at them too.
@@ -77,6 +77,9 @@ class Request:
         tool: The tool's name.
         tool_input: The tool's input as the requester summarised it.
         proof: Keyed digest that shows the requester was started by `fwdperm run`; empty when there is none.
+
+    Raises:
+        ValueError: Without facts and without a floor: nothing could be decided on, and nothing would say so.
     """
 
     id: str
@@ -100,6 +103,10 @@ class Request:
     tool: str = ""
     tool_input: dict[str, Any] = field(default_factory=dict, hash=False)
     proof: str = ""
+
+    def __post_init__(self) -> None:
+        if self.facts is None and not self.floor:
+            raise ValueError("a request without facts says why it has none")
 
     @property
     def key(self) -> RequestKey:

@@ -141,13 +141,11 @@ class Clipped:
         rows: Lines to show, each at most `columns` wide. When something was cut the last one says how much.
         wraps: For each row, True when it continues the row before it (the text had no line end there).
         hidden_lines: Rows left out; 0 when the whole text is there.
-        hidden_chars: Characters (as shown) in them.
     """
 
     rows: tuple[str, ...]
     wraps: tuple[bool, ...]
     hidden_lines: int = 0
-    hidden_chars: int = 0
 
     @property
     def is_cut(self) -> bool:
@@ -201,7 +199,6 @@ def fit(safe: str, *, lines: int, columns: int, between_words: bool = False) -> 
         rows=(*rows[:lines], more),
         wraps=(*wraps[:lines], False),
         hidden_lines=len(hidden),
-        hidden_chars=chars,
     )
 
 

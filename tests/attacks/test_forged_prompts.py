@@ -133,4 +133,4 @@ def _question(name: str) -> WaitingQuestion:
         created_at=1,
         deadline_at=2,
     )
-    return WaitingQuestion(("root", name), name, prompt, asked_at=0.0, deadline=100.0)
+    return WaitingQuestion(("root", name), name, prompt, deadline=100.0)

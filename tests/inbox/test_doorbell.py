@@ -489,6 +489,23 @@ def test_where_events_come_the_loop_reads_them_itself(tree: InboxTree) -> None:
     asyncio.run(run())
 
 
+@pytest.mark.parametrize("name", ["inotify_init", "inotify_add_watch", "inotify_rm_watch"])
+@pytest.mark.parametrize("how", ["gone", "another signature", "another way to refuse"])
+def test_bindings_that_are_not_as_they_were_are_not_used(monkeypatch: pytest.MonkeyPatch, name: str, how: str) -> None:
+    """They are no documented part of watchdog: a version that changed them is served by its observer."""
+    assert inotify._works()
+    match how:
+        case "gone":
+            monkeypatch.delattr(inotify_c, name)
+        case "another signature" if name != "inotify_init":
+            monkeypatch.setattr(inotify_c, name, lambda descriptor: descriptor)
+        case "another way to refuse" if name != "inotify_init":
+            monkeypatch.setattr(inotify_c, name, lambda *_: -1)
+        case _:
+            return  # it takes nothing, and is only called where an instance is wanted
+    assert not inotify._works()
+
+
 def test_without_the_low_level_bindings_the_observer_serves(tree: InboxTree, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inotify, "is_available", False)
 

@@ -537,7 +537,7 @@ def test_a_file_size_limit_gives_a_failure_and_leaves_nothing(tree: InboxTree) -
         outcome = tree.respond("a", "r1", b"x" * 5000)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert outcome == Failed("file too large", disk_full=True)
+    assert outcome == Failed("file too large")
     assert [p.name for p in tree.layout.responses("a").iterdir()] == [".fwdperm"]
     assert tree.respond("a", "r1", b"x" * 5000) == Published()
 
@@ -558,7 +558,7 @@ def test_a_full_disk_gives_a_failure_and_recovers_without_a_restart(tmp_path: Pa
             while file.write(b"x" * 4096):
                 pass
         outcome = tree.respond("a", "r1", b"x" * 6000)
-        assert outcome == Failed("no space left on device", disk_full=True)
+        assert outcome == Failed("no space left on device")
         assert [p.name for p in tree.layout.responses("a").iterdir()] == [".fwdperm"]
         filler.unlink()
         assert tree.respond("a", "r1", b"x" * 6000) == Published()

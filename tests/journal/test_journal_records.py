@@ -223,7 +223,7 @@ def test_a_decision_becomes_a_record_with_its_evidence() -> None:
 
 
 def test_a_request_without_facts_is_recorded_with_what_it_shows() -> None:
-    request = Request(id="r", digest="", inbox="i", session="s", agent="a", facts=None, surface="bash", value="ls")
+    request = Request("r", "", "i", session="s", agent="a", facts=None, floor="none", surface="bash", value="ls")
     made = asked_record(request, why="no facts", requested_at=0, deadline_at=0)
     assert (made.surface, made.values, made.cwd) == ("bash", ("ls",), "")
 

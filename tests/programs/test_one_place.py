@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import fwdperm
+from fwdperm.programs.families import FAMILIES, FOR_PEOPLE
 from fwdperm.programs.folding import every_program
 
 if TYPE_CHECKING:
@@ -98,3 +99,16 @@ def test_no_room_but_the_book_names_a_program() -> None:
 def test_every_exception_is_still_one() -> None:
     found = {(file, where) for file, where, _ in named()} | {(file, "*") for file, _, _ in named()}
     assert set(NEEDS_ONE) - found == set()
+
+
+def test_every_family_is_read_by_a_room_or_said_to_be_for_people() -> None:
+    """A family that nobody reads decides nothing, and whoever adds a program must know that."""
+    read = {
+        node.value
+        for path in HOUSE.rglob("*.py")
+        if "programs" not in path.parts
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and node.value in FAMILIES
+    }
+    assert set(FAMILIES) - read == FOR_PEOPLE
+    assert set(FAMILIES) <= {family for program in every_program() for family in program.families}

@@ -94,7 +94,7 @@ async def main(address: str, moment_s: str) -> None:  # noqa: C901 - one play, t
         match command.pop("do"):
             case "ask":
                 prompt = Prompt.model_validate_json(json.dumps(command))
-                queue.add(WaitingQuestion(prompt.key, prompt.digest, prompt, loop.time(), loop.time() + 252.5))
+                queue.add(WaitingQuestion(prompt.key, prompt.digest, prompt, loop.time() + 252.5))
             case "close":
                 queue.close(("root", command["id"]), Closed(how=command["how"], by=command.get("by", "")))
             case "steal":  # another interface wins while the line is on its way: the prompter is not told

@@ -409,7 +409,7 @@ class Play:
             created_at=1,
             deadline_at=2,
         )
-        self.queue.add(WaitingQuestion(prompt.key, prompt.digest, prompt, self.loop.now, self.loop.now + 20.0))
+        self.queue.add(WaitingQuestion(prompt.key, prompt.digest, prompt, self.loop.now + 20.0))
         self.prompter.refresh()
 
     def end(self, how: str) -> None:

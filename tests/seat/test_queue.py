@@ -57,7 +57,7 @@ def question(  # noqa: PLR0913 - a question has this many sides
         created_at=0,
         deadline_at=1,
     )
-    return WaitingQuestion(key=prompt.key, digest=digest, prompt=prompt, asked_at=0.0, deadline=deadline)
+    return WaitingQuestion(key=prompt.key, digest=digest, prompt=prompt, deadline=deadline)
 
 
 def queue_of(*questions: WaitingQuestion) -> SeatQueue:

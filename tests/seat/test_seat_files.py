@@ -58,7 +58,7 @@ class Daemon:
         self.received: list[Received] = []
 
     def ask(self, asked: Prompt) -> None:
-        self.queue.add(WaitingQuestion(asked.key, asked.digest, asked, asked_at=self.now, deadline=self.now + 100))
+        self.queue.add(WaitingQuestion(asked.key, asked.digest, asked, deadline=self.now + 100))
         self.prompt_files.put(asked)
 
     def step(self, _: float = 0.0) -> None:

@@ -10,7 +10,7 @@ from fwdperm.wire.request import Request
 from fwdperm.wire.response import DecidedBy, Response, decided_by, encode_response, response_to
 from fwdperm.wire.schemas import SCHEMAS
 
-REQUEST = Request("r1", "d" * 64, "root", "child", "worker", facts=None)
+REQUEST = Request("r1", "d" * 64, "root", "child", "worker", facts=None, floor="it has no facts")
 RULE = RuleRef("bash", "npm *", "deny", "a.toml:3", "user")
 PI_KINDS = {"user", "authorizer", "rule", "session_approval", "yolo", "unavailable", "gate_error", "forwarded"}
 
