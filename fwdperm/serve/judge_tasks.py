@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from fwdperm.judge import JudgeSetup, Opinion
     from fwdperm.policy import Rulebook
-    from fwdperm.serve.lifecycle import RequestLifecycle, Waiting
+    from fwdperm.serve.lifecycle import RequestLifecycle
+    from fwdperm.serve.waiting_room import Waiting
     from fwdperm.sessions import SessionTree
     from fwdperm.wire import RequestKey
 
@@ -58,7 +59,7 @@ class JudgeTasks:
         self._lifecycle, self._loop, self._on_change = lifecycle, loop, on_change
 
     def consult(self, asked: AskJudge, key: RequestKey) -> None:
-        """Put a question to the judge; returns at once. The opinion comes back through `RequestLifecycle.judged`."""
+        """Put a question to the judge; returns at once. The opinion comes back through `Referrals.judged`."""
         if self._loop is None:
             raise RuntimeError("the judge is asked before it is attached")
         earlier = self._tasks.pop(key, None)
@@ -87,10 +88,10 @@ class JudgeTasks:
         self._tasks = {}
         for key, task in tasks.items():
             task.cancel()
-            waiting = lifecycle.waiting.get(key) if lifecycle is not None else None
+            waiting = lifecycle.room.waiting.get(key) if lifecycle is not None else None
             if lifecycle is not None and waiting is not None:
                 silence = Silence(SilenceCode.DISABLED, "the judge's settings changed while it considered")
-                lifecycle.judged(key, waiting.arrival.request.digest, silence)
+                lifecycle.referrals.judged(key, waiting.arrival.request.digest, silence)
         self._on_change()
 
     def detach(self) -> None:
@@ -142,7 +143,7 @@ class JudgeTasks:
         if self._tasks.get(key) is not asyncio.current_task() or self._lifecycle is None:
             return
         del self._tasks[key]
-        self._lifecycle.judged(key, request.digest, opinion)
+        self._lifecycle.referrals.judged(key, request.digest, opinion)
         self._on_change()
 
     async def _opinion(self, asked: AskJudge) -> Opinion:

@@ -21,11 +21,10 @@ from fwdperm.settings import UNCONSUMED_S, UNRECORDED, UNSENT
 from fwdperm.wire import Decision, Outcome, RequestKey, Stage, UndecidedCode, encode_response, response_to
 
 if TYPE_CHECKING:
-    from fwdperm.clock import Clock
-    from fwdperm.inbox import LastWord, Letter, Transport
+    from fwdperm.inbox import Letter
     from fwdperm.inbox import PublishOutcome as Publication
-    from fwdperm.journal import Journal
-    from fwdperm.serve.ledger import Ledger, Undelivered
+    from fwdperm.serve.ledger import Undelivered
+    from fwdperm.serve.services import Services
     from fwdperm.wire import Request
 
 log = structlog.get_logger("fwdperm.serve")
@@ -91,22 +90,15 @@ class Outbox:
     """Takes decisions, gives answers. One owner, one thread.
 
     Args:
-        transport: Where answers go out.
-        journal: Where everything is recorded first.
-        ledger: What was ever decided.
-        last_word: Whose answer counts where two daemons believed that they own the root.
-        clock: Both clocks.
+        services: The other rooms.
     """
 
-    def __init__(
-        self, *, transport: Transport, journal: Journal, ledger: Ledger, last_word: LastWord, clock: Clock
-    ) -> None:
+    def __init__(self, services: Services) -> None:
         self.counts = Counts()
-        self._transport = transport
-        self._journal = journal
-        self._ledger = ledger
-        self._last_word = last_word
-        self._clock = clock
+        self._transport = services.transport
+        self._journal = services.journal
+        self._ledger = services.ledger
+        self._clock = services.clock
         self._waiting: list[Outgoing] = []
         self._unrecorded: list[Outgoing] = []
         self._unpublished: list[Outgoing] = []
@@ -242,7 +234,7 @@ class Outbox:
     def _respond(self, key: RequestKey, payload: bytes) -> Publication:
         """Publish an answer, or the one that another daemon decided before; the journal says so then."""
         try:
-            counts = self._last_word.decide(*key, payload)
+            counts = self._ledger.settle(key, payload)
         except EnvironmentFailure as failure:
             return Failed(str(failure))
         if counts != payload:

@@ -22,7 +22,7 @@ from fwdperm.policy import Projects, TaughtRules, Teaching, background_of, epoch
 from fwdperm.redaction import redacted_text
 from fwdperm.rules import LayerKind, Mode, Ruleset, RulesetFiles, TrustStore, read_layer
 from fwdperm.seat import SeatQueue
-from fwdperm.serve import Ledger, Limits, RequestLifecycle
+from fwdperm.serve import Ledger, Limits, RequestLifecycle, Services
 from fwdperm.sessions import SessionTree
 from fwdperm.settings import WAIT_S
 from fwdperm.wire import RequestKey, digest_of, is_request_id
@@ -306,14 +306,12 @@ class Simulation:
             directory, clock=self.clock.wall_ms, folds=self.taught_rules.folds, redact=redacted_text
         )
         self.teaching = Teaching(self.taught_rules, projects, sessions=self.sessions, journal=self.journal)
-        self.ledger = Ledger(self.journal.state)
         self._to_judge: list[tuple[AskJudge, RequestKey]] = []
         self._count = 0
-        self.lifecycle = RequestLifecycle(
+        services = Services(
             transport=self.transport,
             journal=self.journal,
-            ledger=self.ledger,
-            last_word=last_word or OwnWord(),
+            ledger=Ledger(self.journal.state, last_word or OwnWord()),
             rules=self.rules,
             sessions=self.sessions,
             teaching=self.teaching,
@@ -324,6 +322,7 @@ class Simulation:
             consult=lambda asked, key: self._to_judge.append((asked, key)),
             is_attended=lambda: attended,
         )
+        self.lifecycle = RequestLifecycle(services)
 
     def ask(  # noqa: PLR0913 - a request's parts
         self,
@@ -355,12 +354,12 @@ class Simulation:
 
     def turn(self) -> None:
         """Do what the daemon does on a wake-up, then let the judge and the human answer."""
-        self.lifecycle.receive(self.transport.pending())
+        self.lifecycle.intake.receive(self.transport.pending())
         self.lifecycle.watch_over()
         self.lifecycle.flush()
         while self._to_judge:
             asked, key = self._to_judge.pop(0)
-            self.lifecycle.judged(key, asked.evaluation.request.digest, self.judge.consider(asked))
+            self.lifecycle.referrals.judged(key, asked.evaluation.request.digest, self.judge.consider(asked))
             self.lifecycle.flush()
         for question in self.queue.waiting():
             self.human.seen.append(question.prompt)
@@ -371,7 +370,7 @@ class Simulation:
     def answer(self, key: RequestKey, reply: Reply, *, via: str = "script") -> Answered:
         """Answer as a person would, and let it out."""
         question = self.queue.get(key)
-        answered = self.lifecycle.reply(key, question.digest if question else None, reply, via=via)
+        answered = self.lifecycle.referrals.reply(key, question.digest if question else None, reply, via=via)
         self.lifecycle.flush()
         return answered
 

@@ -167,7 +167,7 @@ def test_a_silent_judge_sends_the_request_to_a_person_and_shows_in_the_status(
         assert status is not None
         assert "SILENT now (overloaded" in status.judge
         reply = Reply(reply=ReplyKind.ONCE)
-        house.parts.lifecycle.reply(("root", stem), None, reply, via="test")
+        house.parts.lifecycle.referrals.reply(("root", stem), None, reply, via="test")
         house.parts.lifecycle.flush()
         assert (await house.answered(stem))["decidedBy"]["stage"] == "human"
 
