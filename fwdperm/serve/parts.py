@@ -18,7 +18,7 @@ from fwdperm.errors import ChildError, EnvironmentFailure, OperatorError
 from fwdperm.inbox import Heart, InboxTree, visible_pid
 from fwdperm.journal import Journal, JournalFailed, StartedRecord, StoppedRecord
 from fwdperm.policy import SnapshotFile, TaughtRules, Teaching, open_rulebook
-from fwdperm.redaction import redacted_text
+from fwdperm.redaction import redacted_texts
 from fwdperm.seat import PromptFiles, SeatQueue, Unattended
 from fwdperm.serve.in_force import HeldText, as_written
 from fwdperm.serve.interfaces import Interfaces
@@ -247,7 +247,7 @@ def build_parts(options: DaemonOptions) -> Parts:
             options.state / "journal",
             clock=clock.wall_ms,
             folds=taught_rules.folds,
-            redact=redacted_text,
+            redact=redacted_texts,
             may_write=ownership.may_write,
         )
         undo.callback(journal.close)

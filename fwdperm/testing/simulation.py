@@ -19,7 +19,7 @@ from fwdperm.inbox import AlreadyThere, Failed, Identity, Mail, OwnWord, Publish
 from fwdperm.journal import Journal
 from fwdperm.judge import Silence
 from fwdperm.policy import Projects, TaughtRules, Teaching, background_of, epoch_of
-from fwdperm.redaction import redacted_text
+from fwdperm.redaction import redacted_texts
 from fwdperm.rules import LayerKind, Mode, Ruleset, RulesetFiles, TrustStore, read_layer
 from fwdperm.seat import SeatQueue
 from fwdperm.serve import Ledger, Limits, RequestLifecycle, Services
@@ -303,7 +303,7 @@ class Simulation:
             has_judge=judge is not None,
         )
         self.journal = Journal.open(
-            directory, clock=self.clock.wall_ms, folds=self.taught_rules.folds, redact=redacted_text
+            directory, clock=self.clock.wall_ms, folds=self.taught_rules.folds, redact=redacted_texts
         )
         self.teaching = Teaching(self.taught_rules, projects, sessions=self.sessions, journal=self.journal)
         self._to_judge: list[tuple[AskJudge, RequestKey]] = []

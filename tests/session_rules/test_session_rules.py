@@ -567,7 +567,7 @@ def test_how_often_a_rule_was_used_is_counted(sim: Simulation) -> None:
 
 def test_a_pattern_with_a_secret_is_not_recorded(tmp_path: Path) -> None:
     sim = Simulation(tmp_path / "journal", ASK)
-    sim.journal._redact = lambda text: text.replace("hunter2", "[secret]")
+    sim.journal._redact = lambda texts: [text.replace("hunter2", "[secret]") for text in texts]
     name = ask(sim, "make login hunter2")
     refused = sim.answer(("root", name), always("make login hunter2"))
     assert isinstance(refused, RefusedReply)
