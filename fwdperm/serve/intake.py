@@ -58,15 +58,16 @@ class Intake:
 
     def receive(self, letters: Iterable[Letter]) -> None:
         """Take what the transport handed out. One bad letter never stops the others."""
-        began, spent = self._services.clock.monotonic(), dict[str, float]()
+        began = now = self._services.clock.monotonic()
+        spent: dict[str, float] = {}
         for letter in (*self._put_off.begin(), *letters, *self._put_off.rest()):
-            start = self._services.clock.monotonic()
             is_first = not spent
-            if not is_first and (start - began > TURN_S or spent.get(letter.inbox, 0.0) > SHARE_S):
+            if not is_first and (now - began > TURN_S or spent.get(letter.inbox, 0.0) > SHARE_S):
                 self._put_off.put_off(letter)
                 continue
             self._receive_safely(letter)
-            spent[letter.inbox] = spent.get(letter.inbox, 0.0) + self._services.clock.monotonic() - start
+            before, now = now, self._services.clock.monotonic()
+            spent[letter.inbox] = spent.get(letter.inbox, 0.0) + now - before
 
     def _receive_safely(self, letter: Letter) -> None:
         """Take one letter; whatever it does to us, it is refused and the others come next."""
@@ -90,6 +91,8 @@ class Intake:
 
     def give_up_half_written(self) -> None:
         """Refuse the files that stayed half-written for too long."""
+        if not self._unfinished:
+            return
         now = self._services.clock.monotonic()
         for letter, since, reason in tuple(self._unfinished.values()):
             if now - since >= HALF_WRITTEN_S:
@@ -122,7 +125,8 @@ class Intake:
             reason = "the request is older than it may be; nobody was asked and nobody refused it"
             self._outbox.put(arrival, nobody(None, UndecidedCode.EXPIRED, reason))
             return
-        self._referrals.follow(arrival, begin(request, self._services.rules.context(request)))
+        context = self._services.rules.context(request)
+        self._referrals.follow(arrival, begin(request, context), line=context.line)
 
     def _arrival(self, letter: Letter, request: Request) -> tuple[Arrival, float]:
         """Give when a request came, and the seconds it has left."""

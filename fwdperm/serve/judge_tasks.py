@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from fwdperm.policy import Rulebook
     from fwdperm.serve.lifecycle import RequestLifecycle
     from fwdperm.serve.waiting_room import Waiting
-    from fwdperm.sessions import SessionTree
     from fwdperm.wire import RequestKey
 
 log = structlog.get_logger("fwdperm.judge")
@@ -35,13 +34,11 @@ class JudgeTasks:
 
     Args:
         rulebook: The configuration, and what a request is judged on.
-        sessions: The tree, for the chain a request came through.
         env: The environment the key may stand in; the daemon's own when left out.
     """
 
-    def __init__(self, rulebook: Rulebook, sessions: SessionTree, *, env: Mapping[str, str] | None = None) -> None:
+    def __init__(self, rulebook: Rulebook, *, env: Mapping[str, str] | None = None) -> None:
         self._rulebook = rulebook
-        self._sessions = sessions
         self._env = env
         self._budget = JudgeBudget()
         self._model: Model | None = None
@@ -151,11 +148,10 @@ class JudgeTasks:
         model = self._current()
         if model is None:
             return Silence(SilenceCode.DISABLED, "no judge is configured any more")
-        chain = [place.session for place in self._sessions.chain(request)]
-        matter = matter_of(asked.evaluation, chain=chain)
-        return await model.consider(
-            matter, self._rulebook.background(request), session=(request.inbox, request.session)
-        )
+        context = self._rulebook.context(request)
+        matter = matter_of(asked.evaluation, chain=context.line)
+        background = self._rulebook.background(request, context)
+        return await model.consider(matter, background, session=(request.inbox, request.session))
 
     def _current(self) -> Model | None:
         setup: JudgeSetup | None = self._rulebook.config.judge

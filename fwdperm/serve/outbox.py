@@ -113,11 +113,11 @@ class Outbox:
             decision: The final word on it.
             to_child: False when nobody is there to be told.
         """
-        request = arrival.request
-        answer = response_to(request, decision, at_ms=self._clock.wall_ms())
+        request, now_ms = arrival.request, self._clock.wall_ms()
+        answer = response_to(request, decision, at_ms=now_ms)
         one = Outgoing(arrival, decision, answer, to_child)
         if decision.code is not UndecidedCode.REPLAYED:
-            self._record(one)
+            self._record(one, now_ms=now_ms)
             self._ledger.decide(request.key, request.digest, answer, by=_by(decision))
         self.counts.add(decision)
         self._waiting.append(one)
@@ -157,7 +157,7 @@ class Outbox:
         if not self._journal.healthy and self._journal.recover():
             late, self._unrecorded = self._unrecorded, []
             for one in late:
-                self._record(one)
+                self._record(one, now_ms=self._clock.wall_ms())
             log.warning("journal.recovered", late=len(late))
         again, self._unpublished = self._unpublished[:UNSENT], self._unpublished[UNSENT:]
         now = self._clock.monotonic()
@@ -183,13 +183,13 @@ class Outbox:
 
     # -- one decision ------------------------------------------------------------------------------------------
 
-    def _record(self, one: Outgoing) -> None:
+    def _record(self, one: Outgoing, *, now_ms: int) -> None:
         made = decided_record(
             one.arrival.request,
             one.decision,
             response=one.answer,
             requested_at=one.arrival.at_ms,
-            duration_ms=max(0, self._clock.wall_ms() - one.arrival.at_ms),
+            duration_ms=max(0, now_ms - one.arrival.at_ms),
             guard=one.decision.by if one.decision.stage is Stage.GUARD else "",
         )
         self._journal.append(made)

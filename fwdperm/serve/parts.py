@@ -282,7 +282,7 @@ def _assemble(  # noqa: PLR0913 - what `build_parts` opened
     prompt_files.clear()
     interfaces = Interfaces(options.state, queue=queue, asks_here=options.asks_here, has_colour=options.has_colour)
     interfaces.box.prepare()
-    judge_tasks = JudgeTasks(rulebook, sessions)
+    judge_tasks = JudgeTasks(rulebook)
     teaching = Teaching(taught_rules, rulebook.projects, sessions=sessions, journal=journal)
     services = Services(
         transport=transport,

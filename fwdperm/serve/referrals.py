@@ -21,6 +21,8 @@ from fwdperm.session_rules import Objection, Proposal
 from fwdperm.wire import Fate, ReplyOutcome, Stage, UndecidedCode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fwdperm.judge import Opinion
     from fwdperm.seat import Answered
     from fwdperm.serve.outbox import Arrival, Outbox
@@ -51,8 +53,14 @@ class Referrals:
         self._consulting: list[RequestKey] = []
         self._rejections = Rejections()
 
-    def follow(self, arrival: Arrival, step: Decided | AskJudge | AskHuman) -> None:
-        """Do what the order says comes next: let the decision out, or ask the judge or a person."""
+    def follow(self, arrival: Arrival, step: Decided | AskJudge | AskHuman, *, line: Sequence[str]) -> None:
+        """Do what the order says comes next: let the decision out, or ask the judge or a person.
+
+        Args:
+            arrival: The request.
+            step: What comes next.
+            line: The sessions of its parent chain, the requester first, as the order saw it.
+        """
         key = arrival.request.key
         match step:
             case Decided():
@@ -62,7 +70,8 @@ class Referrals:
                 self._outbox.put(arrival, nobody(step.evaluation, UndecidedCode.UNAVAILABLE, CROWDED))
             case AskJudge() if self._rejections.is_over((arrival.request.inbox, arrival.request.session)):
                 self._rejections.add((arrival.request.inbox, arrival.request.session), rejected=False)
-                self.follow(arrival, spare_judge(step, "the judge rejected much of this requester lately"))
+                spared = spare_judge(step, "the judge rejected much of this requester lately")
+                self.follow(arrival, spared, line=line)
             case AskJudge():
                 self._room.enter(arrival, step)
                 self._consulting.append(key)
@@ -71,16 +80,16 @@ class Referrals:
                 reason = "a person must answer this and none is attached; nobody refused it"
                 self._outbox.put(arrival, nobody(step.evaluation, UndecidedCode.UNAVAILABLE, reason))
             case AskHuman():
-                self._ask_human(arrival, step)
+                self._ask_human(arrival, step, line=line)
             case _:
                 assert_never(step)
 
-    def _ask_human(self, arrival: Arrival, asked: AskHuman) -> None:
+    def _ask_human(self, arrival: Arrival, asked: AskHuman, *, line: Sequence[str]) -> None:
         request = arrival.request
         self._room.enter(arrival, asked)
         prompt = prompt_for(
             asked,
-            chain=[place.session for place in self._services.sessions.chain(request)],
+            chain=line,
             suggestions=self._services.rules.suggestions(request),
             created_at=arrival.at_ms,
             deadline_at=arrival.deadline_ms,
@@ -154,7 +163,7 @@ class Referrals:
         unused = ""
         if not isinstance(step, AskJudge):
             unused = "the rules decide this by now"
-        elif self._services.rules.epoch(request) != waiting.epoch:
+        elif self._services.rules.epoch(request, context) != waiting.epoch:
             unused = "the rules changed while it was considered"
         self._services.journal.append(replace(_verdict_record(request, opinion), unused=unused))
         if isinstance(step, AskJudge):
@@ -164,7 +173,7 @@ class Referrals:
             step = spare_judge(step, unused, opinion=opinion) if unused else after_judge(step, opinion, context)
         is_rejected = isinstance(step, Decided) and step.decision.stage is Stage.JUDGE and not step.is_approved
         self._rejections.add((request.inbox, request.session), rejected=is_rejected)
-        self.follow(waiting.arrival, step)
+        self.follow(waiting.arrival, step, line=context.line)
 
     def put_questions(self) -> None:
         """Put the new questions, after everything is recorded: to people, and to the judge."""
@@ -179,7 +188,8 @@ class Referrals:
         for key in consulting:
             waiting = self._room.waiting.get(key)
             if waiting is not None and isinstance(waiting.step, AskJudge):
-                waiting.epoch = self._services.rules.epoch(waiting.arrival.request)
+                request = waiting.arrival.request
+                waiting.epoch = self._services.rules.epoch(request, self._services.rules.context(request))
                 waiting.consultations += 1
                 self._services.consult(waiting.step, key)
 

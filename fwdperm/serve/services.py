@@ -33,8 +33,8 @@ class ContextSource(Protocol):
         """Give (surface, pattern) pairs that an *always* would record."""
         ...
 
-    def epoch(self, request: Request) -> str:
-        """Name the rules a judge would be shown for a request now: a verdict holds only while they stay the same."""
+    def epoch(self, request: Request, context: DecisionContext) -> str:
+        """Name the rules a judge would be shown in this context: a verdict holds only while they stay the same."""
         ...
 
 

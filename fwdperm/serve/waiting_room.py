@@ -85,6 +85,8 @@ class WaitingRoom:
     def notice_withdrawal(self, *keys: RequestKey) -> None:
         """Close those of these whose file is gone: an approval of one would lie around unused."""
         held = [(*key, waiting.arrival.letter.token) for key in keys if (waiting := self.waiting.get(key)) is not None]
+        if not held:
+            return
         seen = ((inbox, stem, token) for inbox, stem, token in held if token is not None)
         for key in self._services.transport.gone(seen):
             waiting = self.close(key, Closed(how="withdrawn by its requester"))
@@ -102,6 +104,8 @@ class WaitingRoom:
 
     def expire(self) -> None:
         """Tell those whose time is over that nobody answered."""
+        if not self.waiting:
+            return
         now = self._services.clock.monotonic()
         for key in [key for key, waiting in self.waiting.items() if now >= waiting.arrival.deadline]:
             waiting = self.close(key, Closed(how="expired"))

@@ -224,13 +224,13 @@ class SimulatedRules:
         has_judge = self._has_judge and self._mode is Mode.JUDGE
         project = self._projects.grants(request.facts.cwd if request.facts else "")
         taught = self.taught or self._taught_rules.view(request, places, project)
+        line = tuple(place.session for place in places)
         return DecisionContext(
-            tuple(chain), self.surroundings, taught, has_judge=has_judge, judge_advises=self.judge_advises
+            tuple(chain), self.surroundings, taught, has_judge=has_judge, judge_advises=self.judge_advises, line=line
         )
 
-    def epoch(self, request: Request) -> str:
+    def epoch(self, request: Request, context: DecisionContext) -> str:
         """Name the rules a judge would be shown: the real thing, but for a context that a test made up."""
-        context = self.context(request)
         if self.taught is not None:
             return context.version
         return epoch_of(background_of(self._taught_rules.brief(request, context), context.taught), context)
