@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 MARK: Final = "[redacted]"
 """What stands where a secret stood."""
@@ -157,8 +157,13 @@ def redact(text: str) -> Redacted:
 
 
 def redacted_text(text: str) -> str:
-    """Give a text without its secrets: for the journal and the log, which write what is left in any case."""
+    """Give a text without its secrets: for the log, which writes what is left in any case."""
     return redact(text).text
+
+
+def redacted_texts(texts: Sequence[str]) -> list[str]:
+    """Give each text without its secrets: for the journal, which asks once for a record and writes what is left."""
+    return [text if _MAYBE.search(text) is None else redact(text).text for text in texts]
 
 
 @lru_cache(maxsize=1024)

@@ -159,9 +159,10 @@ class _Hook:
         said = self._read()
         place = self._place(said)
         wanted = accesses(said.tool, said.tool_input, cwd=said.cwd)
+        requester = self._requester(said, place)
         notes: list[str] = []
         for number, access in enumerate(wanted):
-            answer = self._ask(said, place, access, number=number)
+            answer = self._ask(said, access, requester=requester, number=number)
             if not answer.approved:
                 told: dict[str, Any] = self._dialect.denied(self._event, self._words(answer))
                 return told
@@ -173,30 +174,37 @@ class _Hook:
         allowed: dict[str, Any] = self._dialect.allowed(self._event, note=note)
         return allowed
 
-    def _ask(self, said: AgentEvent, place: TreePosition, access: Any, *, number: int) -> Any:
-        from fwdperm.agents.summary import shortened  # noqa: PLC0415 - loaded by `tools` already
-        from fwdperm.client import ask  # noqa: PLC0415 - as above
+    def _requester(self, said: AgentEvent, place: TreePosition) -> Any:
+        """Say who asks, for everything that the call accesses."""
+        from fwdperm.client import Requester  # noqa: PLC0415 - a note has no use for it
 
-        env = self._env if place.is_launched else _without_token(self._env)
-        return ask(
-            access.surface,
-            access.values[0],
-            values=access.values[1:],
+        return Requester(
             cwd=said.cwd or None,
             parent=place.inbox,
             session=place.session,
             agent=place.agent[: settings.NAME_CHARS],
-            wait_s=max(self._ends - time.monotonic(), 0.001),
-            root=self._named_root,
+            ancestors=place.ancestors,
             turn=said.turn[: settings.NAME_CHARS],
+            root=self._named_root,
+            env=self._env if place.is_launched else _without_token(self._env),
+        )
+
+    def _ask(self, said: AgentEvent, access: Any, *, requester: Any, number: int) -> Any:
+        from fwdperm.agents.summary import shortened  # noqa: PLC0415 - loaded by `tools` already
+        from fwdperm.client import Question, put  # noqa: PLC0415 - as above
+
+        question = Question(
+            access.surface,
+            access.values,
+            requester=requester,
+            request_id=self._id if number == 0 else f"{self._id}.{number}",
+            wait_s=max(self._ends - time.monotonic(), 0.001),
+            message=access.message,
+            floor=access.floor,
             tool=said.tool,
             tool_input=shortened(dict(said.tool_input)),
-            message=access.message,
-            request_id=self._id if number == 0 else f"{self._id}.{number}",
-            ancestors=place.ancestors,
-            floor=access.floor,
-            env=env,
         )
+        return put(question)
 
     def _words(self, answer: Any) -> str:
         """Give a denial's words: the serving side's own, or ours that nobody decided."""

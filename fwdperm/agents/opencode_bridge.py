@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 from fwdperm import settings
 from fwdperm.agents import opencode
 from fwdperm.agents.event import BadEvent, text_of
-from fwdperm.client import ask_async
+from fwdperm.client import Question, Requester, put_async
 from fwdperm.errors import ChildError, EnvironmentFailure
 from fwdperm.sessions import PARENT_VARIABLE, ROOT_SESSION, SESSION_VARIABLE, TOKEN_VARIABLE
 
@@ -284,22 +284,26 @@ class _Bridge:
     async def _ask(self, access: Access, line: list[tuple[str, _Session]], *, where: str, ends: float) -> Answer:
         """Ask the daemon; while none serves, again until the time is over."""
         above = [(one, known.agent or opencode.NAME) for one, known in line[1:]] + [(self._top, "")]
+        requester = Requester(
+            cwd=where or "/",
+            parent=above[0][0],
+            session=line[0][0],
+            agent=line[0][1].agent or opencode.NAME,
+            ancestors=above,
+            root=self._root,
+            env=self._env,
+        )
         while True:
-            answer = await ask_async(
+            question = Question(
                 access.surface,
-                access.values[0],
-                cwd=where or "/",
-                parent=above[0][0],
-                session=line[0][0],
-                agent=line[0][1].agent or opencode.NAME,
+                access.values[:1],
+                requester=requester,
                 wait_s=max(ends - time.monotonic(), 1.0),
-                root=self._root,
                 message=access.message,
-                tool=access.surface,
-                ancestors=above,
                 floor=access.floor,
-                env=self._env,
+                tool=access.surface,
             )
+            answer = await put_async(question)
             if answer.outcome != "unserved" or time.monotonic() >= ends:
                 return answer
             await asyncio.sleep(AGAIN_S)

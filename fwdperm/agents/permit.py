@@ -16,7 +16,7 @@ from fwdperm import settings
 from fwdperm.agents.event import BadEvent
 from fwdperm.agents.summary import shortened
 from fwdperm.agents.tool_calls import accesses
-from fwdperm.client import ask_async, new_request_id, working_directory
+from fwdperm.client import Question, Requester, new_request_id, put_async, working_directory
 from fwdperm.errors import ChildError, EnvironmentFailure
 from fwdperm.sessions import PARENT_VARIABLE, ROOT_SESSION, SESSION_VARIABLE, TOKEN_VARIABLE
 
@@ -81,26 +81,23 @@ async def permit(  # noqa: PLR0913 - who asks, and where
     ends = time.monotonic() + wait_s
     notes: list[str] = []
     try:
-        for number, access in enumerate(accesses(tool, tool_input, cwd=working_directory(cwd))):
-            answer = await ask_async(
+        wanted = accesses(tool, tool_input, cwd=working_directory(cwd))
+        requester = Requester(
+            cwd=cwd, parent=chain[0][0], session=session, agent=agent, ancestors=chain, turn=turn, root=root, env=env
+        )
+        for number, access in enumerate(wanted):
+            question = Question(
                 access.surface,
-                access.values[0],
-                values=access.values[1:],
-                cwd=cwd,
-                parent=chain[0][0],
-                session=session,
-                agent=agent,
+                access.values,
+                requester=requester,
+                request_id=request_id if number == 0 else f"{request_id}.{number}",
                 wait_s=max(ends - time.monotonic(), 0.001),
-                root=root,
-                turn=turn,
+                message=access.message,
+                floor=access.floor,
                 tool=tool,
                 tool_input=shortened(dict(tool_input)),
-                message=access.message,
-                request_id=request_id if number == 0 else f"{request_id}.{number}",
-                ancestors=chain,
-                floor=access.floor,
-                env=env,
             )
+            answer = await put_async(question)
             if not answer.approved:
                 return Permit(approved=False, reason=_reason(answer), note="", request_id=answer.request_id)
             if answer.note:

@@ -1,7 +1,8 @@
 """The asking side: what a process runs that needs a permission.
 
 `asking.py`         `ask` and its asynchronous twin
-`question.py`       what the requester states about its own request, as the bytes of its file
+`question.py`       who asks, and what: two values that are made once
+`request_bytes.py`  what the requester states about its own request, as the bytes of its file
 `exchange.py`       one question's way through an inbox: published, looked for, taken away
 `answer.py`         what the asker learns
 `ask_command.py`    `fwdperm ask`
@@ -17,9 +18,10 @@ TYPE_CHECKING = False  # type checkers read it as true, and so see where each na
 if TYPE_CHECKING:
     from fwdperm.client.answer import Answer
     from fwdperm.client.ask_command import run_ask
-    from fwdperm.client.asking import ask, ask_async, new_request_id
+    from fwdperm.client.asking import ask, ask_async
+    from fwdperm.client.exchange import put, put_async
     from fwdperm.client.pending_notes import leave_note, take_note
-    from fwdperm.client.question import working_directory
+    from fwdperm.client.question import Question, Requester, new_request_id, working_directory
 else:
     from fwdperm._doors import open_door
 
@@ -28,18 +30,23 @@ else:
         {
             "answer": ("Answer",),
             "ask_command": ("run_ask",),
-            "asking": ("ask", "ask_async", "new_request_id"),
+            "asking": ("ask", "ask_async"),
+            "exchange": ("put", "put_async"),
             "pending_notes": ("leave_note", "take_note"),
-            "question": ("working_directory",),
+            "question": ("Question", "Requester", "new_request_id", "working_directory"),
         },
     )
 
 __all__ = [
     "Answer",
+    "Question",
+    "Requester",
     "ask",
     "ask_async",
     "leave_note",
     "new_request_id",
+    "put",
+    "put_async",
     "run_ask",
     "take_note",
     "working_directory",

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Final, NoReturn
 
+    from fwdperm.client.question import Question
+
 USAGE: Final = """\
 usage: fwdperm ask --surface S --value V [--value V2 ...] [--cwd DIR] [--parent ID] [--session ID] [--agent NAME]
                    [--wait 30s] [--root DIR] [--json] [-q] [-v] [--message TEXT] [--suggest PATTERN ...]
@@ -91,28 +93,12 @@ def run_ask(arguments: Sequence[str]) -> int:
         return _fail(f"{error}\n{USAGE}", code=2)
     _signal.signal(_signal.SIGTERM, _stop)
     _signal.signal(_signal.SIGHUP, _stop)
-    from fwdperm.client.asking import ask, new_request_id  # noqa: PLC0415 - a wrong command line need not load it
+    from fwdperm.client.exchange import put  # noqa: PLC0415 - a wrong command line need not load it
+    from fwdperm.client.question import new_request_id  # noqa: PLC0415 - as above
 
-    one = said.one
     request_id = new_request_id()
     try:
-        answer = ask(
-            one["surface"],
-            said.many["value"][0],
-            values=said.many["value"][1:],
-            cwd=one.get("cwd"),
-            parent=one.get("parent"),
-            session=one.get("session"),
-            agent=one.get("agent"),
-            wait_s=wait_s,
-            root=one.get("root"),
-            turn=one.get("turn", ""),
-            tool=one.get("tool", ""),
-            tool_input=tool_input,
-            message=one.get("message", ""),
-            suggest=said.many["suggest"],
-            request_id=request_id,
-        )
+        answer = put(_question(said, request_id=request_id, wait_s=wait_s, tool_input=tool_input))
     except (KeyboardInterrupt, _StoppedError):
         answer = Answer("withdrawn", request_id=request_id, reason="the asker was interrupted")
     except ChildError as error:
@@ -120,6 +106,33 @@ def run_ask(arguments: Sequence[str]) -> int:
     except EnvironmentFailure as error:
         return _fail(f"{error}\n", code=1)
     return _tell(answer, flags=said.flags)
+
+
+def _question(
+    said: _Said, *, request_id: str, wait_s: float | None, tool_input: Mapping[str, object] | None
+) -> Question:
+    """Make the question of what the command line said."""
+    from fwdperm.client.question import Question, Requester  # noqa: PLC0415 - loaded by now
+
+    one = said.one
+    return Question(
+        one["surface"],
+        said.many["value"],
+        requester=Requester(
+            cwd=one.get("cwd"),
+            parent=one.get("parent"),
+            session=one.get("session"),
+            agent=one.get("agent"),
+            turn=one.get("turn", ""),
+            root=one.get("root"),
+        ),
+        request_id=request_id,
+        wait_s=wait_s,
+        message=one.get("message", ""),
+        tool=one.get("tool", ""),
+        tool_input=tool_input,
+        suggest=said.many["suggest"],
+    )
 
 
 class _Said:

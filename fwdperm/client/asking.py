@@ -1,7 +1,7 @@
 """The asking side: leave a request in the parent's inbox, wait for its answer, take it away.
 
-Lives here: `ask` and `ask_async` (and `Answer`, from `answer.py`). Never here: anything outside the standard library,
-nor much of it (no json, re, pathlib, typing, asyncio at import): a process starts for every question.
+Lives here: `ask` and `ask_async`, the one place where a question is a list of keywords. Never here: the way of a
+question (`exchange.py`), anything outside the standard library.
 
 Requests go into the PARENT's inbox: a process of session C, child of P, writes to `sessions/P/requests/`. Without a
 parent it is the inbox `root`.
@@ -11,28 +11,15 @@ Fails closed everywhere: an answer that is late, unreadable, not ours or not pla
 
 from __future__ import annotations
 
-import os
-import time
-
-from fwdperm import settings
-from fwdperm.client.answer import Answer
-from fwdperm.client.exchange import Exchange
-from fwdperm.client.question import state_question, working_directory
-from fwdperm.sessions import (
-    AGENT_VARIABLE,
-    NO_AGENT,
-    PARENT_VARIABLE,
-    ROOT_SESSION,
-    SESSION_VARIABLE,
-    TOKEN_VARIABLE,
-    find_root,
-    is_own_choice,
-)
+from fwdperm.client.exchange import put, put_async
+from fwdperm.client.question import Question, Requester
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any, TypedDict, Unpack
+
+    from fwdperm.client.answer import Answer
 
     class AskOptions(TypedDict, total=False):
         """What may be said beside surface and value; `ask` explains each."""
@@ -53,11 +40,6 @@ if TYPE_CHECKING:
         ancestors: Sequence[tuple[str, str]]
         floor: str
         env: Mapping[str, str] | None
-
-
-__all__ = ["Answer", "ask", "ask_async", "new_request_id"]
-
-_STARTED_NS = time.time_ns()
 
 
 def ask(surface: str, value: str, **options: Unpack[AskOptions]) -> Answer:
@@ -95,10 +77,7 @@ def ask(surface: str, value: str, **options: Unpack[AskOptions]) -> Answer:
 
     Fails closed: nothing but a readable response to exactly this request, saying approved, is an approval.
     """
-    with _exchange(surface, value, **options) as exchange:
-        while (answer := exchange.look()) is None:
-            time.sleep(exchange.pause_s())
-        return answer
+    return put(_question(surface, value, **options))
 
 
 async def ask_async(surface: str, value: str, **options: Unpack[AskOptions]) -> Answer:
@@ -114,25 +93,10 @@ async def ask_async(surface: str, value: str, **options: Unpack[AskOptions]) -> 
         ChildError: As in `ask`.
         EnvironmentFailure: As in `ask`.
     """
-    from asyncio import sleep  # noqa: PLC0415 - it costs four times the interpreter's start
-
-    with _exchange(surface, value, **options) as exchange:
-        while (answer := exchange.look()) is None:  # noqa: ASYNC110 - another process answers, by a file
-            await sleep(exchange.pause_s())
-        return answer
+    return await put_async(_question(surface, value, **options))
 
 
-def _own_name() -> str:
-    """Name a requester that has no session: process ids come round again, and grants hang on a requester's name."""
-    return f"process-{os.getpid()}-{_STARTED_NS // 1_000_000:x}"
-
-
-def new_request_id() -> str:
-    """Return an id nobody else has: `fp-<epoch milliseconds>-<64 random bits>`."""
-    return f"fp-{time.time_ns() // 1_000_000}-{os.urandom(8).hex()}"
-
-
-def _exchange(  # noqa: PLR0913 - `ask`'s arguments
+def _question(  # noqa: PLR0913 - the keywords of `ask`, sorted into who asks and what is asked
     surface: str,
     value: str,
     *,
@@ -152,26 +116,18 @@ def _exchange(  # noqa: PLR0913 - `ask`'s arguments
     ancestors: Sequence[tuple[str, str]] = (),
     floor: str = "",
     env: Mapping[str, str] | None = None,
-) -> Exchange:
-    env = os.environ if env is None else env
-    question = state_question(
+) -> Question:
+    return Question(
         surface,
         (value, *values),
-        request_id=request_id or new_request_id(),
-        now_ms=time.time_ns() // 1_000_000,
-        cwd=working_directory(cwd),
-        inbox=parent or env.get(PARENT_VARIABLE) or ROOT_SESSION,
-        session=session or env.get(SESSION_VARIABLE) or _own_name(),
-        agent=agent or env.get(AGENT_VARIABLE) or NO_AGENT,
-        wait_s=settings.WAIT_S if wait_s is None else wait_s,
-        home=env.get("HOME", ""),
-        token=env.get(TOKEN_VARIABLE, ""),
-        turn=turn,
+        requester=Requester(
+            cwd=cwd, parent=parent, session=session, agent=agent, ancestors=ancestors, turn=turn, root=root, env=env
+        ),
+        request_id=request_id,
+        wait_s=wait_s,
+        message=message,
+        floor=floor,
         tool=tool,
         tool_input=tool_input,
-        message=message,
         suggest=suggest,
-        ancestors=ancestors,
-        floor=floor,
     )
-    return Exchange(question, root=find_root(env, explicit=root), trusted=is_own_choice(env, explicit=root))

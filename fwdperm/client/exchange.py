@@ -1,7 +1,8 @@
 """One question's way through an inbox: published, looked for, taken away.
 
-Lives here: `Exchange` and the file operations of the asking side. Never here: what a question says (`question.py`),
-what an answer means (`answer.py`), sleeping (the caller's, who may have an event loop). Standard library only.
+Lives here: `put` and `put_async`, `Exchange`, and the file operations of the asking side. Never here: what a question
+says (`question.py`), what an answer means (`answer.py`). Standard library only, and little of that (no json, re,
+pathlib, typing, asyncio at import): a process starts for every question.
 
 Fails closed: whatever lies in the answer's place and cannot be read safely is a denial.
 """
@@ -33,26 +34,43 @@ _BEAT_LOOK_S: Final = 0.25
 _OPEN: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC
 
 
+def put(question: Question) -> Answer:
+    """Put a question and wait for the answer, looking for it ever more seldom."""
+    with Exchange(question) as one:
+        while (answer := one.look()) is None:
+            time.sleep(one.pause_s())
+        return answer
+
+
+async def put_async(question: Question) -> Answer:
+    """Put a question as `put` does, without holding up the event loop while waiting."""
+    from asyncio import sleep  # noqa: PLC0415 - it costs four times the interpreter's start
+
+    with Exchange(question) as one:
+        while (answer := one.look()) is None:  # noqa: ASYNC110 - another process answers, by a file
+            await sleep(one.pause_s())
+        return answer
+
+
 class Exchange:
     """One question's way through an inbox: published on entry, withdrawn on exit unless answered.
 
     Args:
         question: What to ask.
-        root: The inbox tree, absolute.
-        trusted: Whether a person named the root. A default root that another user owns is refused.
     """
 
     __slots__ = ("_beat", "_beat_look", "_ends", "_pause", "_pulse", "_question", "_request", "_response", "_tree")
 
-    def __init__(self, question: Question, *, root: str, trusted: bool = True) -> None:
+    def __init__(self, question: Question) -> None:
         if not is_request_id(question.id):
             raise ChildError(f"request id {question.id[:80]!r} cannot name a file")
-        inbox = encode_session(question.inbox)
+        asker = question.requester
+        root, inbox = asker.root, encode_session(asker.inbox)
         self._question = question
         self._request = f"{root}/sessions/{inbox}/requests/{question.id}.json"
         self._response = f"{root}/sessions/{inbox}/responses/{question.id}.json"
         self._beat = f"{root}/serving/{inbox}.json"
-        self._tree = _open_tree(root, trusted=trusted)
+        self._tree = _open_tree(root, trusted=asker.is_root_named)
         self._pause = settings.FIRST_LOOK_S
         self._ends = 0.0
         self._beat_look = 0.0
@@ -150,7 +168,7 @@ class Exchange:
         if now >= self._beat_look and self._pulse is not None:
             self._beat_look = now + _BEAT_LOOK_S
             if not self._pulse.beats(now):
-                return self._over("unserved", f"nobody serves the inbox of session `{self._question.inbox}`")
+                return self._over("unserved", f"nobody serves the inbox of session `{self._question.requester.inbox}`")
         return None
 
     def _read(self, descriptor: int) -> bytes | None:

@@ -76,6 +76,7 @@ class DecisionContext:
         taught: What humans taught.
         has_judge: Whether a judge is configured and the mode lets it speak.
         judge_advises: Whether what it says is only shown to the human, and decides nothing.
+        line: The sessions of the parent chain, the requester first: what judge and people are shown of it.
     """
 
     chain: tuple[Ruleset, ...]
@@ -83,6 +84,7 @@ class DecisionContext:
     taught: SessionRules
     has_judge: bool = False
     judge_advises: bool = False
+    line: tuple[str, ...] = ()
 
     @property
     def version(self) -> str:

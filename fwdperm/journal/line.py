@@ -17,11 +17,13 @@ from dataclasses import MISSING, Field, fields
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fwdperm.errors import OperatorError
-from fwdperm.journal.record import RECORD_KINDS, JournalEntry, Record, UnknownRecord
+from fwdperm.journal.record import RECORD_KINDS, JournalEntry, UnknownRecord
 from fwdperm.wire import Outcome, RuleRef, Stage, UnitEvidence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from fwdperm.journal.sanitize import Sanitized
 
 MAJOR: Final = 1
 """The `v` this version writes and reads."""
@@ -83,15 +85,16 @@ def hash_of(line: bytes) -> str:
     return hashlib.sha256(line).hexdigest()
 
 
-def line_of(record: Record, *, seq: int, at: int, prev: str) -> JournalLine:
-    """Give the line that says `record`.
+def line_of(sanitized: Sanitized, *, seq: int, at: int, prev: str) -> JournalLine:
+    """Give the line that says a record.
 
     Args:
-        record: What it says, sanitized.
+        sanitized: What it says. A record that was not sanitized has no line.
         seq: Its number.
         at: Epoch milliseconds.
         prev: Hash of the line before, or `GENESIS`.
     """
+    record = sanitized.record
     kind = record.kind if isinstance(record, UnknownRecord) else record.KIND
     data = dict(record.data) if isinstance(record, UnknownRecord) else _body(record)
     data |= {"seq": seq, "at": at, "kind": kind, "v": MAJOR, "prev": prev}

@@ -120,7 +120,7 @@ class Journal:
         Args:
             directory: Where it lies; made with mode 0700 when it is missing.
             clock: Gives epoch milliseconds.
-            redact: Takes a text, gives it without secrets.
+            redact: Takes a record's texts, gives each without secrets; asked once for a record.
             folds: Further folds, empty; they hold the result and are moved along with every commit.
             segment_bytes: Size at which the next segment is begun.
             checkpoint_lines: Lines between checkpoints.
@@ -189,10 +189,10 @@ class Journal:
             Its number. It is not recorded before `commit` returned: until then nothing may be seen of it.
         """
         seq, before = self._next
-        record = sanitized(record, redact=self._redact)
-        line = line_of(record, seq=seq + 1, at=self._clock(), prev=before)
+        tidy = sanitized(record, redact=self._redact)
+        line = line_of(tidy, seq=seq + 1, at=self._clock(), prev=before)
         raw = encode(line)
-        self._waiting.append(_Pending(line, record, raw, hash_of(raw)))
+        self._waiting.append(_Pending(line, tidy.record, raw, hash_of(raw)))
         self._next = (seq + 1, self._waiting[-1].hash)
         return seq + 1
 

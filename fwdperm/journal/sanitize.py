@@ -1,6 +1,7 @@
 """What a record loses before it is written: secrets, and length.
 
-Lives here: redaction's hook, clipping, withholding. Pure. Never here: what counts as a secret (the caller's function).
+Lives here: the one place that every record goes through on its way to the log: redaction's hook, clipping,
+withholding. Pure. Never here: what counts as a secret (the caller's function).
 
 Redaction comes before clipping, so that no half of a secret escapes it. What would change its meaning by being
 altered (a grant's pattern) is withheld instead. Fails closed: a withheld pattern grants nothing.
@@ -9,17 +10,20 @@ altered (a grant's pattern) is withheld instead. Fails closed: a withheld patter
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from fwdperm.journal.record import RECORD_KINDS, DecidedRecord, Record, UnknownRecord, _Subject, digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from fwdperm.wire import RuleRef, UnitEvidence
 
-Redact: TypeAlias = "Callable[[str], str]"
+Redact: TypeAlias = "Callable[[Sequence[str]], Sequence[str]]"
+Told: TypeAlias = "Mapping[str, str]"
+"""What stands in the journal for each text of one record, without its secrets and before clipping."""
 
 IDENTIFIER_CHARS: Final = 1_024
 """Characters of a field that is an identifier: the longest real one is a path."""
@@ -39,9 +43,16 @@ _NAMES: Final = frozenset(
 """Keys of an answer whose values are identifiers: redacting them would break what recognises the request."""
 
 
-def unredacted(text: str) -> str:
+def unredacted(texts: Sequence[str]) -> Sequence[str]:
     """Redact nothing: for a caller that has no redaction set."""
-    return text
+    return texts
+
+
+@dataclass(frozen=True, slots=True)
+class Sanitized:
+    """A record as it may stand in the journal. Made by `sanitized` alone; a line is written of nothing else."""
+
+    record: Record
 
 
 def clip(text: str, limit: int) -> str:
@@ -53,40 +64,29 @@ def clip(text: str, limit: int) -> str:
     return text[: max(0, limit - len(tail))] + tail
 
 
-def sanitized(record: Record, *, redact: Redact = unredacted) -> Record:
+def sanitized(record: Record, *, redact: Redact = unredacted) -> Sanitized:
     """Give the record as it will stand in the journal.
 
     Args:
         record: What is to be said.
-        redact: Takes a text, gives it without secrets. Must leave its own results as they are.
+        redact: Takes texts, gives each without secrets, in the same order. Must leave its own results as they are. It
+            is asked once, with every text of the record; a text it was not asked about cannot be written.
 
     Returns:
         A record that sanitizing again does not change. Publish the answer of a sanitized record, not the one it was
         made of, so that the answer after a crash is the same.
     """
     if isinstance(record, UnknownRecord):
-        return record
-    changed: dict[str, Any] = {}
-    for step in _PLANS[type(record)]:
-        value = getattr(record, step.name)
-        if not value:
-            continue
-        # most fields are one text: this loop runs twice for every request
-        is_plain = type(value) is str and not step.is_exact
-        made = _told(step, value, redact) if is_plain else _treat(step, value, redact)
-        if made is value:
-            continue
-        if step.withheld:
-            lost = (len(value) - len(made)) if isinstance(value, tuple) else int(made != value)
-            if lost:
-                changed[step.withheld] = getattr(record, step.withheld) + lost
-        if made != value:
-            changed[step.name] = made
+        return Sanitized(record)
+    plan = _PLANS[type(record)]
+    texts = list(dict.fromkeys(_texts(record, plan)))
+    told = dict(zip(texts, redact(texts), strict=True)) if texts else {}
+    changed = _fields(record, plan, told)
     if isinstance(record, _Subject) and record.values and not record.values_digest:
         changed["values_digest"] = digest_of(record.values)
     if isinstance(record, DecidedRecord):
-        changed |= _evidence(record, redact)
-    return replace(record, **changed) if changed else record
+        changed |= _evidence(record, told)
+    return Sanitized(replace(record, **changed) if changed else record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,68 +115,117 @@ def _plan(made: type[Any]) -> tuple[_Step, ...]:
     return tuple(steps)
 
 
-def _treat(step: _Step, value: Any, redact: Redact) -> Any:
-    if isinstance(value, tuple):
+def _texts(record: Any, plan: tuple[_Step, ...]) -> list[str]:
+    """Give every text of a record in which a secret could stand."""
+    found: list[str] = []
+    for step in plan:
+        value = getattr(record, step.name)
+        values = value if type(value) is tuple else (value,)
         if step.is_exact:
-            return tuple(text for text in value if stands(text, step.limit, redact))[: step.most]
-        most = step.most if step.is_text else len(value)
-        return tuple(_told(step, text, redact) for text in value[:most])
-    return value if stands(value, step.limit, redact) else ""
+            found += [text for text in values if len(text) <= step.limit]
+        elif step.is_text:
+            found += values[: step.most]
+    if isinstance(record, DecidedRecord):
+        units = record.units[:UNITS]
+        for unit in units:
+            found += unit.text, unit.note
+        found += [rule.pattern for rule in (record.rule, *(unit.rule for unit in units)) if rule is not None]
+        _add_answer(found, record.response, ANSWER_DEPTH)
+    return found
 
 
-def _told(step: _Step, text: str, redact: Redact) -> str:
+def _add_answer(found: list[str], part: Mapping[str, Any] | Sequence[Any], depth: int) -> None:
+    """Add the texts of a part of an answer, as deep as it is kept."""
+    for key, below in part.items() if isinstance(part, Mapping) else enumerate(part):
+        if isinstance(below, str):
+            if key not in _NAMES:
+                found.append(below)
+        elif depth > 1 and isinstance(below, Mapping | list | tuple):
+            _add_answer(found, below, depth - 1)
+
+
+def _fields(record: Any, plan: tuple[_Step, ...], told: Told) -> dict[str, Any]:
+    """Give what tidying changes of a record's plain fields: of most records nothing."""
+    changed: dict[str, Any] = {}
+    for step in plan:
+        value = getattr(record, step.name)
+        if not value:
+            continue
+        if type(value) is tuple:
+            made: Any = _tuple(step, value, told)
+        elif step.is_exact:
+            made = value if _stands(value, step.limit, told) else ""
+        else:
+            made = told[value] if step.is_text else value
+            if len(made) > step.limit:
+                made = clip(made, step.limit)
+        if made == value:
+            continue
+        if step.withheld:
+            lost = len(value) - len(made) if isinstance(value, tuple) else 1
+            changed[step.withheld] = getattr(record, step.withheld) + lost
+        changed[step.name] = made
+    return changed
+
+
+def _tuple(step: _Step, values: tuple[str, ...], told: Told) -> tuple[str, ...]:
+    """Give one field's texts as they will stand."""
+    if step.is_exact:
+        return tuple([text for text in values if _stands(text, step.limit, told)][: step.most])
     if step.is_text:
-        text = redact(text)
-    return text if len(text) <= step.limit else clip(text, step.limit)
+        values = tuple([told[text] for text in values[: step.most]])
+    return tuple([text if len(text) <= step.limit else clip(text, step.limit) for text in values])
+
+
+def _stands(text: str, limit: int, told: Told) -> bool:
+    return len(text) <= limit and told[text] == text
 
 
 def stands(text: str, limit: int, redact: Redact) -> bool:
     """Say whether a text may be recorded in full: within `limit` characters, and without a secret."""
-    return len(text) <= limit and redact(text) == text
+    return len(text) <= limit and redact([text])[0] == text
 
 
-def _evidence(record: DecidedRecord, redact: Redact) -> dict[str, Any]:
+def _evidence(record: DecidedRecord, told: Told) -> dict[str, Any]:
     """Give what tidying changes of a decision's evidence: most have nothing that changes."""
     made = {
-        "rule": _rule(record.rule, redact),
-        "units": tuple(_unit(unit, redact) for unit in record.units[:UNITS]),
-        "response": _answer(dict(record.response), redact, ANSWER_DEPTH),
+        "rule": _rule(record.rule, told),
+        "units": tuple(_unit(unit, told) for unit in record.units[:UNITS]),
+        "response": _answer(dict(record.response), told, ANSWER_DEPTH),
     }
     return {name: value for name, value in made.items() if value != getattr(record, name)}
 
 
-def _rule(rule: RuleRef | None, redact: Redact) -> RuleRef | None:
+def _rule(rule: RuleRef | None, told: Told) -> RuleRef | None:
     if rule is None:
         return None
-    pattern, origin = clip(redact(rule.pattern), UNIT_CHARS), clip(rule.origin, IDENTIFIER_CHARS)
-    same = pattern == rule.pattern and origin == rule.origin
-    return rule if same else replace(rule, pattern=pattern, origin=origin)
+    pattern = told[rule.pattern]
+    if pattern == rule.pattern and len(pattern) <= UNIT_CHARS and len(rule.origin) <= IDENTIFIER_CHARS:
+        return rule
+    return replace(rule, pattern=clip(pattern, UNIT_CHARS), origin=clip(rule.origin, IDENTIFIER_CHARS))
 
 
-def _unit(unit: UnitEvidence, redact: Redact) -> UnitEvidence:
-    text, note, rule = (
-        clip(redact(unit.text), UNIT_CHARS),
-        clip(redact(unit.note), UNIT_CHARS),
-        _rule(unit.rule, redact),
-    )
+def _unit(unit: UnitEvidence, told: Told) -> UnitEvidence:
+    text, note, rule = told[unit.text], told[unit.note], _rule(unit.rule, told)
     same = text == unit.text and note == unit.note and rule is unit.rule
-    return unit if same else replace(unit, text=text, note=note, rule=rule)
+    if same and len(text) <= UNIT_CHARS and len(note) <= UNIT_CHARS:
+        return unit
+    return replace(unit, text=clip(text, UNIT_CHARS), note=clip(note, UNIT_CHARS), rule=rule)
 
 
-def _answer(value: Any, redact: Redact, depth: int) -> Any:
-    """Redact an answer's texts; what nests deeper than any real answer is dropped."""
-    if isinstance(value, str):
-        return clip(redact(value), ANSWER_CHARS)
-    if isinstance(value, dict):
-        if depth == 0:
-            return {}
-        return {
-            key: below if key in _NAMES and isinstance(below, str) else _answer(below, redact, depth - 1)
-            for key, below in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [_answer(below, redact, depth - 1) for below in value] if depth else []
-    return value
+def _answer(part: Any, told: Told, depth: int) -> Any:
+    """Give a part of an answer with its texts as they will stand; what nests deeper than any real answer is dropped."""
+    made: list[tuple[Any, Any]] = []
+    for key, below in part.items() if isinstance(part, dict) else enumerate(part):
+        stands = below
+        if isinstance(below, str):
+            if key not in _NAMES:
+                text = told[below]
+                stands = text if len(text) <= ANSWER_CHARS else clip(text, ANSWER_CHARS)
+        elif isinstance(below, dict | list | tuple):
+            stands = _answer(below if depth > 1 else type(below)(), told, depth - 1)
+        made.append((key, stands))
+    return dict(made) if isinstance(part, dict) else [stands for _, stands in made]
 
 
 _PLANS: Final[dict[type[Any], tuple[_Step, ...]]] = {made: _plan(made) for made in RECORD_KINDS.values()}

@@ -171,19 +171,19 @@ class Rulebook:
             taught=self._taught(request, places),
             has_judge=judge is not None and mode is Mode.JUDGE,
             judge_advises=judge is not None and judge.advises,
+            line=tuple([place.session for place in places]),
         )
 
-    def background(self, request: Request) -> Background:
-        """Give what a judge is shown of a request beside the request."""
+    def background(self, request: Request, context: DecisionContext) -> Background:
+        """Give what a judge is shown of a request beside the request, from the request's context."""
         told = self.config.judge.context if self.config.judge is not None else ""
         if self.taught_rules is None:
             return Background(context=told)
-        context = self.context(request)
         return background_of(self.taught_rules.brief(request, context), context.taught, context=told)
 
-    def epoch(self, request: Request) -> str:
-        """Name the rules a judge would be shown for a request now."""
-        return epoch_of(self.background(request), self.context(request))
+    def epoch(self, request: Request, context: DecisionContext) -> str:
+        """Name the rules a judge would be shown for a request in this context."""
+        return epoch_of(self.background(request, context), context)
 
     def _taught(self, request: Request, places: Sequence[ChainMember]) -> SessionRules:
         """Give what people taught, bound to the request's place in the tree."""

@@ -3,9 +3,13 @@
 `daemon.py`       the loop: it turns when the doorbell rings, and at least once a second
 `parts.py`        what the daemon is made of, built in order and closed in reverse
 `ownership.py`    who may serve a root
-`lifecycle.py`    one request's way from its file to its published answer, without an event loop
+`lifecycle.py`    one request's way from its file to its published answer, without an event loop; its stations:
+`intake.py`       letters come in, and become requests
+`referrals.py`    the judge and people are asked, and their answers taken
+`waiting_room.py` what waits for them, and what ends its wait without them
 `outbox.py`       the commit order that every answer keeps
 `ledger.py`       what was ever decided
+`services.py`     what the stations need from the other rooms
 `fair_queue.py`   requests that wait for the next turn, so that no inbox holds up the others
 `deadline.py`     how long a request still waits
 `prompting.py`    a request that waits for a person -> the prompt they see
@@ -24,11 +28,12 @@ if TYPE_CHECKING:
     from fwdperm.serve.daemon import serve
     from fwdperm.serve.in_force import Kind, differences, read_copy, set_by_hand
     from fwdperm.serve.ledger import Ledger
-    from fwdperm.serve.lifecycle import Limits, RequestLifecycle
+    from fwdperm.serve.lifecycle import RequestLifecycle
     from fwdperm.serve.logs import configure_logs
     from fwdperm.serve.ownership import sharing_remark
     from fwdperm.serve.parts import DaemonOptions, build_parts
     from fwdperm.serve.pruning import prune_unserved
+    from fwdperm.serve.services import Limits, Services
     from fwdperm.serve.status import Status, read_status
 else:
     from fwdperm._doors import open_door
@@ -39,11 +44,12 @@ else:
             "daemon": ("serve",),
             "in_force": ("Kind", "differences", "read_copy", "set_by_hand"),
             "ledger": ("Ledger",),
-            "lifecycle": ("Limits", "RequestLifecycle"),
+            "lifecycle": ("RequestLifecycle",),
             "logs": ("configure_logs",),
             "ownership": ("sharing_remark",),
             "parts": ("DaemonOptions", "build_parts"),
             "pruning": ("prune_unserved",),
+            "services": ("Limits", "Services"),
             "status": ("Status", "read_status"),
         },
     )
@@ -54,6 +60,7 @@ __all__ = [
     "Ledger",
     "Limits",
     "RequestLifecycle",
+    "Services",
     "Status",
     "build_parts",
     "configure_logs",

@@ -97,7 +97,7 @@ class Daemon:
             self._everything = True
             self._tick()
             self._parts.heart.start()
-            self._parts.interfaces.attach(self._parts.lifecycle, loop=self._loop, on_change=self.schedule)
+            self._parts.interfaces.attach(self._parts.lifecycle.referrals, loop=self._loop, on_change=self.schedule)
             self._parts.judge_tasks.attach(self._parts.lifecycle, loop=self._loop, on_change=self.schedule)
             self.schedule()
             await self._stopped.wait()
@@ -112,31 +112,31 @@ class Daemon:
         dirty, self._dirty = self._dirty, set()
         everything, self._everything = self._everything, False
         parts = self._parts
-        put_off = parts.lifecycle.put_off()
+        put_off = parts.lifecycle.intake.put_off()
         try:
             if SESSIONS in dirty or everything:
                 parts.rulebook.reload_sessions()
-            if parts.lifecycle.is_swamped():
+            if parts.lifecycle.intake.is_swamped():
                 put_off, self._everything = put_off | (dirty - {REPLIES, SESSIONS}), everything
-                parts.lifecycle.receive(())
+                parts.lifecycle.intake.receive(())
             else:
                 wanted = self._wanted(dirty, everything=everything, but=put_off)
-                parts.lifecycle.receive(parts.transport.pending(wanted))
+                parts.lifecycle.intake.receive(parts.transport.pending(wanted))
             if REPLIES in dirty or everything:
-                parts.interfaces.collect(parts.lifecycle, now=self._loop.time())
+                parts.interfaces.collect(parts.lifecycle.referrals, parts.teaching, now=self._loop.time())
             parts.lifecycle.watch_over()
             parts.lifecycle.flush()
-            parts.judge_tasks.give_up_all_but(parts.lifecycle.waiting)
+            parts.judge_tasks.give_up_all_but(parts.lifecycle.room.waiting)
             parts.interfaces.refresh()
             parts.trouble = ""
         except Exception:  # the seam: one turn; nothing was approved that was not recorded
             log.exception("turn.failed")
             parts.trouble = "a turn of the loop failed; the log has more"
-        behind = parts.transport.behind() | parts.lifecycle.put_off() | put_off
+        behind = parts.transport.behind() | parts.lifecycle.intake.put_off() | put_off
         if behind:
             self._dirty |= behind
             self.schedule()
-        if self._once and not parts.lifecycle.waiting and not behind:
+        if self._once and not parts.lifecycle.room.waiting and not behind:
             self.stop("nothing waits")
 
     def _wanted(self, dirty: set[str], *, everything: bool, but: frozenset[str]) -> set[str] | None:
@@ -158,12 +158,12 @@ class Daemon:
         try:
             self._check_doorbell()
             if parts.rulebook.reload():
-                parts.lifecycle.reconsider()
+                parts.lifecycle.room.reconsider()
                 parts.judge_tasks.reload()
             if parts.ownership.lease.is_held():
-                parts.lifecycle.retry()
+                parts.lifecycle.outbox.retry()
                 if self._ticks % _UNREAD_EVERY == 1:
-                    parts.lifecycle.sweep_unread()
+                    parts.lifecycle.outbox.sweep_unread()
                 parts.ownership.last_word.sweep()
                 parts.pruner.tick()
             parts.serve_sessions()

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from fwdperm.policy import Teaching
     from fwdperm.seat import Answered, SeatQueue
-    from fwdperm.serve.lifecycle import RequestLifecycle
+    from fwdperm.serve.referrals import Referrals
     from fwdperm.wire import Reply, RequestKey
 
 log = structlog.get_logger("fwdperm.serve")
@@ -48,9 +49,7 @@ class Interfaces:
         """Say whether an interface is attached: a terminal somebody can answer on."""
         return self._prompter is not None and self._prompter.is_attached
 
-    def attach(
-        self, lifecycle: RequestLifecycle, *, loop: asyncio.AbstractEventLoop, on_change: Callable[[], None]
-    ) -> None:
+    def attach(self, referrals: Referrals, *, loop: asyncio.AbstractEventLoop, on_change: Callable[[], None]) -> None:
         """Start asking on the terminal, if there is one and it is wanted. Standard input is read in no other case."""
         if not self._asks_here or not sys.stdin.isatty():
             return
@@ -66,7 +65,7 @@ class Interfaces:
             return
 
         def answer(key: RequestKey, digest: str, reply: Reply) -> Answered:
-            answered = lifecycle.reply(
+            answered = referrals.reply(
                 key, digest, reply, via=f"terminal {terminal.name}", user=os.environ.get("USER", "")
             )
             on_change()
@@ -77,26 +76,26 @@ class Interfaces:
             loop=loop,
             view=self._queue.view,
             on_answer=answer,
-            on_look=lifecycle.look,
+            on_look=referrals.look,
             colour=self._has_colour and may_colour(os.environ),
             on_detached=on_change,
         )
         self._prompter.attach()
 
-    def collect(self, lifecycle: RequestLifecycle, *, now: float) -> None:
+    def collect(self, referrals: Referrals, teaching: Teaching, *, now: float) -> None:
         """Take the replies that lie in the box, and tell each sender what became of it."""
         for received in self.box.collect(now=now):
             if isinstance(received, ReceivedReply):
                 reply = received.reply
                 if reply.look:
-                    self.box.publish_word(received.name, lifecycle.look(received.key, reply.digest, reply), now=now)
+                    self.box.publish_word(received.name, referrals.look(received.key, reply.digest, reply), now=now)
                     continue
-                outcome = lifecycle.reply(
+                outcome = referrals.reply(
                     received.key, reply.digest, reply, via=reply.via or "file", user=reply.user or ""
                 )
                 self.box.publish_outcome(received.name, outcome, now=now)
             elif isinstance(received, ReceivedCommand):
-                self.box.publish_word(received.name, lifecycle.command(received.command), now=now)
+                self.box.publish_word(received.name, teaching.command(received.command), now=now)
             else:
                 log.warning("reply.unusable", file=received.name, reason=received.words)
 

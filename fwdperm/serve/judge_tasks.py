@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from fwdperm.judge import JudgeSetup, Opinion
     from fwdperm.policy import Rulebook
-    from fwdperm.serve.lifecycle import RequestLifecycle, Waiting
-    from fwdperm.sessions import SessionTree
+    from fwdperm.serve.lifecycle import RequestLifecycle
+    from fwdperm.serve.waiting_room import Waiting
     from fwdperm.wire import RequestKey
 
 log = structlog.get_logger("fwdperm.judge")
@@ -34,13 +34,11 @@ class JudgeTasks:
 
     Args:
         rulebook: The configuration, and what a request is judged on.
-        sessions: The tree, for the chain a request came through.
         env: The environment the key may stand in; the daemon's own when left out.
     """
 
-    def __init__(self, rulebook: Rulebook, sessions: SessionTree, *, env: Mapping[str, str] | None = None) -> None:
+    def __init__(self, rulebook: Rulebook, *, env: Mapping[str, str] | None = None) -> None:
         self._rulebook = rulebook
-        self._sessions = sessions
         self._env = env
         self._budget = JudgeBudget()
         self._model: Model | None = None
@@ -58,7 +56,7 @@ class JudgeTasks:
         self._lifecycle, self._loop, self._on_change = lifecycle, loop, on_change
 
     def consult(self, asked: AskJudge, key: RequestKey) -> None:
-        """Put a question to the judge; returns at once. The opinion comes back through `RequestLifecycle.judged`."""
+        """Put a question to the judge; returns at once. The opinion comes back through `Referrals.judged`."""
         if self._loop is None:
             raise RuntimeError("the judge is asked before it is attached")
         earlier = self._tasks.pop(key, None)
@@ -87,10 +85,10 @@ class JudgeTasks:
         self._tasks = {}
         for key, task in tasks.items():
             task.cancel()
-            waiting = lifecycle.waiting.get(key) if lifecycle is not None else None
+            waiting = lifecycle.room.waiting.get(key) if lifecycle is not None else None
             if lifecycle is not None and waiting is not None:
                 silence = Silence(SilenceCode.DISABLED, "the judge's settings changed while it considered")
-                lifecycle.judged(key, waiting.arrival.request.digest, silence)
+                lifecycle.referrals.judged(key, waiting.arrival.request.digest, silence)
         self._on_change()
 
     def detach(self) -> None:
@@ -142,7 +140,7 @@ class JudgeTasks:
         if self._tasks.get(key) is not asyncio.current_task() or self._lifecycle is None:
             return
         del self._tasks[key]
-        self._lifecycle.judged(key, request.digest, opinion)
+        self._lifecycle.referrals.judged(key, request.digest, opinion)
         self._on_change()
 
     async def _opinion(self, asked: AskJudge) -> Opinion:
@@ -150,11 +148,10 @@ class JudgeTasks:
         model = self._current()
         if model is None:
             return Silence(SilenceCode.DISABLED, "no judge is configured any more")
-        chain = [place.session for place in self._sessions.chain(request)]
-        matter = matter_of(asked.evaluation, chain=chain)
-        return await model.consider(
-            matter, self._rulebook.background(request), session=(request.inbox, request.session)
-        )
+        context = self._rulebook.context(request)
+        matter = matter_of(asked.evaluation, chain=context.line)
+        background = self._rulebook.background(request, context)
+        return await model.consider(matter, background, session=(request.inbox, request.session))
 
     def _current(self) -> Model | None:
         setup: JudgeSetup | None = self._rulebook.config.judge

@@ -1,7 +1,8 @@
 """What was ever decided: at most one decision for a request, for ever.
 
-Lives here: the daemon's view of decided keys: what the journal replayed, and what was decided since. Never here: the
-journal itself.
+Lives here: the one place that knows whether a request was decided: by an earlier run, as the journal replayed it; by
+this one; or by another daemon that believed it owned the root, as the shared record says. Never here: the journal
+itself, that record's files.
 
 A decided key whose answer may not have reached its requester keeps that answer, so that after a crash it is published
 again and nobody is asked twice. A delivered key is only remembered as spent.
@@ -18,6 +19,7 @@ from fwdperm.seat import Closed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fwdperm.inbox import LastWord
     from fwdperm.wire import RequestKey
 
 
@@ -38,38 +40,50 @@ class Undelivered:
     response: Mapping[str, Any] = field(hash=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """The id was decided, and what lies under it now is not what that answer was for, or its answer was delivered."""
+
+
 class Ledger:
     """Decided keys.
 
     Args:
         state: What the journal adds up to; it moves along with every commit.
+        last_word: Whose answer counts where two daemons believed that they own the root.
     """
 
-    def __init__(self, state: JournalState) -> None:
+    def __init__(self, state: JournalState, last_word: LastWord) -> None:
         self._state = state
+        self._last_word = last_word
         self._spent: set[bytes] = set()
         self._undelivered: dict[RequestKey, Undelivered] = {}
         self._delivered: dict[RequestKey, None] = {}
         self._who: dict[RequestKey, Closed] = {}
 
-    def is_decided(self, key: RequestKey) -> bool:
-        """Say whether the key was ever decided, whether or not the disk took the record."""
-        return self._state.is_decided(*key) or key_hash(*key) in self._spent
+    def past(self, key: RequestKey, digest: str) -> Undelivered | Spent | None:
+        """Say what was decided about a request before, whether or not the disk took the record.
 
-    def undelivered(self, key: RequestKey) -> Undelivered | None:
-        """Give the recorded answer of a key whose requester may not have it."""
-        if key in self._delivered:
-            return None
-        here = self._undelivered.get(key)
-        if here is not None:
-            return here
-        before = self._state.undelivered.get(key)
-        return Undelivered(before.digest, before.response) if before is not None else None
+        Args:
+            key: The request.
+            digest: Of what lies under its id now.
+
+        Returns:
+            None when nothing was; the recorded answer when it is for exactly this and may not have reached its
+            requester; else that the id is spent.
+        """
+        answer = None if key in self._delivered else self._undelivered.get(key) or self._state.undelivered.get(key)
+        if answer is not None:
+            return Undelivered(answer.digest, answer.response) if answer.digest == digest else Spent()
+        return Spent() if self._is_decided(key) else None
+
+    def _is_decided(self, key: RequestKey) -> bool:
+        return self._state.is_decided(*key) or key_hash(*key) in self._spent
 
     def who(self, key: RequestKey) -> Closed | None:
         """Say who decided, for a person who comes too late."""
         known = self._who.get(key)
-        if known is None and self.is_decided(key):
+        if known is None and self._is_decided(key):
             return Closed(how="decided by an earlier run; `fwdperm why ID` has the record")
         return known
 
@@ -80,6 +94,14 @@ class Ledger:
         self._who[key] = by
         while len(self._who) > KEPT:
             del self._who[next(iter(self._who))]
+
+    def settle(self, key: RequestKey, payload: bytes) -> bytes:
+        """Give the answer that counts for a request we decided: ours, or another daemon's that was first.
+
+        Raises:
+            EnvironmentFailure: It cannot be known. Fails closed: then nothing is published.
+        """
+        return self._last_word.decide(*key, payload)
 
     def deliver(self, key: RequestKey) -> None:
         """Take that the answer can be seen and the request is gone."""

@@ -21,11 +21,10 @@ from fwdperm.settings import UNCONSUMED_S, UNRECORDED, UNSENT
 from fwdperm.wire import Decision, Outcome, RequestKey, Stage, UndecidedCode, encode_response, response_to
 
 if TYPE_CHECKING:
-    from fwdperm.clock import Clock
-    from fwdperm.inbox import LastWord, Letter, Transport
+    from fwdperm.inbox import Letter
     from fwdperm.inbox import PublishOutcome as Publication
-    from fwdperm.journal import Journal
-    from fwdperm.serve.ledger import Ledger, Undelivered
+    from fwdperm.serve.ledger import Undelivered
+    from fwdperm.serve.services import Services
     from fwdperm.wire import Request
 
 log = structlog.get_logger("fwdperm.serve")
@@ -90,22 +89,15 @@ class Outbox:
     """Takes decisions, gives answers. One owner, one thread.
 
     Args:
-        transport: Where answers go out.
-        journal: Where everything is recorded first.
-        ledger: What was ever decided.
-        last_word: Whose answer counts where two daemons believed that they own the root.
-        clock: Both clocks.
+        services: The other rooms.
     """
 
-    def __init__(
-        self, *, transport: Transport, journal: Journal, ledger: Ledger, last_word: LastWord, clock: Clock
-    ) -> None:
+    def __init__(self, services: Services) -> None:
         self.counts = Counts()
-        self._transport = transport
-        self._journal = journal
-        self._ledger = ledger
-        self._last_word = last_word
-        self._clock = clock
+        self._transport = services.transport
+        self._journal = services.journal
+        self._ledger = services.ledger
+        self._clock = services.clock
         self._waiting: list[Outgoing] = []
         self._unrecorded: list[Outgoing] = []
         self._unpublished: list[Outgoing] = []
@@ -120,11 +112,11 @@ class Outbox:
             decision: The final word on it.
             to_child: False when nobody is there to be told.
         """
-        request = arrival.request
-        answer = response_to(request, decision, at_ms=self._clock.wall_ms())
+        request, now_ms = arrival.request, self._clock.wall_ms()
+        answer = response_to(request, decision, at_ms=now_ms)
         one = Outgoing(arrival, decision, answer, to_child)
         if decision.code is not UndecidedCode.REPLAYED:
-            self._record(one)
+            self._record(one, now_ms=now_ms)
             self._ledger.decide(request.key, request.digest, answer, by=_by(decision))
         self.counts.add(decision)
         self._waiting.append(one)
@@ -164,7 +156,7 @@ class Outbox:
         if not self._journal.healthy and self._journal.recover():
             late, self._unrecorded = self._unrecorded, []
             for one in late:
-                self._record(one)
+                self._record(one, now_ms=self._clock.wall_ms())
             log.warning("journal.recovered", late=len(late))
         again, self._unpublished = self._unpublished[:UNSENT], self._unpublished[UNSENT:]
         now = self._clock.monotonic()
@@ -190,13 +182,13 @@ class Outbox:
 
     # -- one decision ------------------------------------------------------------------------------------------
 
-    def _record(self, one: Outgoing) -> None:
+    def _record(self, one: Outgoing, *, now_ms: int) -> None:
         made = decided_record(
             one.arrival.request,
             one.decision,
             response=one.answer,
             requested_at=one.arrival.at_ms,
-            duration_ms=max(0, self._clock.wall_ms() - one.arrival.at_ms),
+            duration_ms=max(0, now_ms - one.arrival.at_ms),
             guard=one.decision.by if one.decision.stage is Stage.GUARD else "",
         )
         self._journal.append(made)
@@ -241,7 +233,7 @@ class Outbox:
     def _respond(self, key: RequestKey, payload: bytes) -> Publication:
         """Publish an answer, or the one that another daemon decided before; the journal says so then."""
         try:
-            counts = self._last_word.decide(*key, payload)
+            counts = self._ledger.settle(key, payload)
         except EnvironmentFailure as failure:
             return Failed(str(failure))
         if counts != payload:

@@ -23,9 +23,10 @@ from fwdperm.serve.in_force import HeldText, as_written
 from fwdperm.serve.interfaces import Interfaces
 from fwdperm.serve.judge_tasks import JudgeTasks
 from fwdperm.serve.ledger import Ledger
-from fwdperm.serve.lifecycle import Limits, RequestLifecycle
+from fwdperm.serve.lifecycle import RequestLifecycle
 from fwdperm.serve.ownership import Ownership, lies_shared, take_ownership
 from fwdperm.serve.pruning import Pruner, open_journal
+from fwdperm.serve.services import Limits, Services
 from fwdperm.serve.status import ELSEWHERE, SessionStatus, Status, StatusFile
 from fwdperm.sessions import ROOT_SESSION, SessionTree
 
@@ -86,6 +87,7 @@ class Parts:
     judge_tasks: JudgeTasks
     teaching: Teaching
     snapshot: SnapshotFile
+    services: Services
     lifecycle: RequestLifecycle
     pruner: Pruner
     heart: Heart
@@ -137,7 +139,7 @@ class Parts:
         """Write the status file, and before it the text that it speaks of."""
         files = self.rulebook.files
         self.held.write(files.text_in_force)
-        counts = self.lifecycle.counts
+        counts = self.lifecycle.outbox.counts
         made = Status(
             root=str(self.options.root),
             pid=os.getpid(),
@@ -145,7 +147,7 @@ class Parts:
             updated_at=self.clock.wall_ms(),
             health=self.health,
             doorbell=self.doorbell_mode,
-            waiting=len(self.lifecycle.waiting),
+            waiting=len(self.lifecycle.room.waiting),
             approved=counts.approved,
             denied=counts.denied,
             by_stage=dict(counts.by_stage),
@@ -168,7 +170,7 @@ class Parts:
 
     def _session_status(self) -> tuple[SessionStatus, ...]:
         waiting: dict[str, int] = {}
-        for held in self.lifecycle.waiting.values():
+        for held in self.lifecycle.room.waiting.values():
             session = held.arrival.request.session
             waiting[session] = waiting.get(session, 0) + 1
         drawn_of = (self.sessions.changes, self._served, self._elsewhere, waiting)
@@ -278,13 +280,12 @@ def _assemble(  # noqa: PLR0913 - what `build_parts` opened
     prompt_files.clear()
     interfaces = Interfaces(options.state, queue=queue, asks_here=options.asks_here, has_colour=options.has_colour)
     interfaces.box.prepare()
-    judge_tasks = JudgeTasks(rulebook, sessions)
+    judge_tasks = JudgeTasks(rulebook)
     teaching = Teaching(taught_rules, rulebook.projects, sessions=sessions, journal=journal)
-    lifecycle = RequestLifecycle(
+    services = Services(
         transport=transport,
         journal=journal,
-        ledger=Ledger(journal.state),
-        last_word=ownership.last_word,
+        ledger=Ledger(journal.state, ownership.last_word),
         rules=rulebook,
         sessions=sessions,
         teaching=teaching,
@@ -309,7 +310,8 @@ def _assemble(  # noqa: PLR0913 - what `build_parts` opened
         judge_tasks=judge_tasks,
         teaching=teaching,
         snapshot=SnapshotFile(options.state),
-        lifecycle=lifecycle,
+        services=services,
+        lifecycle=RequestLifecycle(services),
         pruner=Pruner(journal, retention=lambda: rulebook.config.retention, clock=clock),
         heart=heart,
         status=StatusFile(options.state),

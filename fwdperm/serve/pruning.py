@@ -17,7 +17,7 @@ from fwdperm.clock import SystemClock
 from fwdperm.errors import FwdpermError
 from fwdperm.journal import Journal, prune_journal, surplus
 from fwdperm.policy import TaughtRules
-from fwdperm.redaction import redacted_text
+from fwdperm.redaction import redacted_texts
 from fwdperm.serve.ownership import Ownership, lies_shared, take_ownership
 from fwdperm.sessions import SessionTree
 from fwdperm.settings import PRUNE_EVERY_S, PRUNE_LATEST_S, PRUNE_QUIET_S
@@ -92,7 +92,7 @@ def open_journal(state: Path, taught_rules: TaughtRules, *, ownership: Ownership
         state / "journal",
         clock=clock.wall_ms,
         folds=taught_rules.folds,
-        redact=redacted_text,
+        redact=redacted_texts,
         may_write=ownership.may_write,
     )
 

@@ -19,10 +19,10 @@ from fwdperm.inbox import AlreadyThere, Failed, Identity, Mail, OwnWord, Publish
 from fwdperm.journal import Journal
 from fwdperm.judge import Silence
 from fwdperm.policy import Projects, TaughtRules, Teaching, background_of, epoch_of
-from fwdperm.redaction import redacted_text
+from fwdperm.redaction import redacted_texts
 from fwdperm.rules import LayerKind, Mode, Ruleset, RulesetFiles, TrustStore, read_layer
 from fwdperm.seat import SeatQueue
-from fwdperm.serve import Ledger, Limits, RequestLifecycle
+from fwdperm.serve import Ledger, Limits, RequestLifecycle, Services
 from fwdperm.sessions import SessionTree
 from fwdperm.settings import WAIT_S
 from fwdperm.wire import RequestKey, digest_of, is_request_id
@@ -224,13 +224,13 @@ class SimulatedRules:
         has_judge = self._has_judge and self._mode is Mode.JUDGE
         project = self._projects.grants(request.facts.cwd if request.facts else "")
         taught = self.taught or self._taught_rules.view(request, places, project)
+        line = tuple(place.session for place in places)
         return DecisionContext(
-            tuple(chain), self.surroundings, taught, has_judge=has_judge, judge_advises=self.judge_advises
+            tuple(chain), self.surroundings, taught, has_judge=has_judge, judge_advises=self.judge_advises, line=line
         )
 
-    def epoch(self, request: Request) -> str:
+    def epoch(self, request: Request, context: DecisionContext) -> str:
         """Name the rules a judge would be shown: the real thing, but for a context that a test made up."""
-        context = self.context(request)
         if self.taught is not None:
             return context.version
         return epoch_of(background_of(self._taught_rules.brief(request, context), context.taught), context)
@@ -303,19 +303,17 @@ class Simulation:
             has_judge=judge is not None,
         )
         self.journal = Journal.open(
-            directory, clock=self.clock.wall_ms, folds=self.taught_rules.folds, redact=redacted_text
+            directory, clock=self.clock.wall_ms, folds=self.taught_rules.folds, redact=redacted_texts
         )
         self.teaching = Teaching(self.taught_rules, projects, sessions=self.sessions, journal=self.journal)
-        self.ledger = Ledger(self.journal.state)
         self.limits = limits or Limits(WAIT_S)
         self.is_attended = attended
         self._to_judge: list[tuple[AskJudge, RequestKey]] = []
         self._count = 0
-        self.lifecycle = RequestLifecycle(
+        services = Services(
             transport=self.transport,
             journal=self.journal,
-            ledger=self.ledger,
-            last_word=last_word or OwnWord(),
+            ledger=Ledger(self.journal.state, last_word or OwnWord()),
             rules=self.rules,
             sessions=self.sessions,
             teaching=self.teaching,
@@ -326,6 +324,7 @@ class Simulation:
             consult=lambda asked, key: self._to_judge.append((asked, key)),
             is_attended=lambda: self.is_attended,
         )
+        self.lifecycle = RequestLifecycle(services)
 
     def ask(  # noqa: PLR0913 - a request's parts
         self,
@@ -357,12 +356,12 @@ class Simulation:
 
     def turn(self) -> None:
         """Do what the daemon does on a wake-up, then let the judge and the human answer."""
-        self.lifecycle.receive(self.transport.pending())
+        self.lifecycle.intake.receive(self.transport.pending())
         self.lifecycle.watch_over()
         self.lifecycle.flush()
         while self._to_judge:
             asked, key = self._to_judge.pop(0)
-            self.lifecycle.judged(key, asked.evaluation.request.digest, self.judge.consider(asked))
+            self.lifecycle.referrals.judged(key, asked.evaluation.request.digest, self.judge.consider(asked))
             self.lifecycle.flush()
         for question in self.queue.waiting():
             self.human.seen.append(question.prompt)
@@ -373,7 +372,7 @@ class Simulation:
     def answer(self, key: RequestKey, reply: Reply, *, via: str = "script") -> Answered:
         """Answer as a person would, and let it out."""
         question = self.queue.get(key)
-        answered = self.lifecycle.reply(key, question.digest if question else None, reply, via=via)
+        answered = self.lifecycle.referrals.reply(key, question.digest if question else None, reply, via=via)
         self.lifecycle.flush()
         return answered
 

@@ -13,7 +13,7 @@ import pytest
 from fwdperm.agents import opencode
 from fwdperm.agents.event import BadEvent
 from fwdperm.agents.tool_calls import accesses
-from fwdperm.client.question import state_question
+from fwdperm.client.question import Question, Requester
 from fwdperm.decision.context import DecisionContext, NothingTaught
 from fwdperm.decision.order import AskJudge, Decided, begin
 from fwdperm.guard.surroundings import Surroundings
@@ -71,9 +71,10 @@ def verdicts(asked: Iterable[Access], rules: str, *, cwd: str, home: str = "/hom
     )
     found = []
     for access in asked:
-        question = state_question(
-            access.surface, access.values, request_id="r1", now_ms=1, cwd=cwd, inbox="root", session="s", agent="a",
-            wait_s=60, home=home, message=access.message, floor=access.floor,
+        asker = Requester(cwd=cwd, session="s", agent="a", env={"HOME": home})
+        question = Question(
+            access.surface, access.values, requester=asker, request_id="r1", created_ms=1, wait_s=60,
+            message=access.message, floor=access.floor,
         )  # fmt: skip
         step = begin(read_request(question.content, stem="r1", inbox="root"), context)
         match step:
@@ -225,10 +226,8 @@ def test_a_configured_marker_is_met_by_a_glob(tmp_path: Path) -> None:
     context = DecisionContext(chain=(layer,), surroundings=around, taught=NothingTaught(), has_judge=True)
     for glob, expected in (("v*/*.md", False), ("**/*.md", False), ("docs/*.md", True)):
         (access,) = accesses("Grep", {"pattern": "x", "glob": glob}, cwd=cwd)
-        question = state_question(
-            access.surface, access.values, request_id="r1", now_ms=1, cwd=cwd, inbox="root", session="s", agent="a",
-            wait_s=60,
-        )  # fmt: skip
+        asker = Requester(cwd=cwd, session="s", agent="a", env={"HOME": "/home/u"})
+        question = Question(access.surface, access.values, requester=asker, request_id="r1", created_ms=1, wait_s=60)
         step = begin(read_request(question.content, stem="r1", inbox="root"), context)
         assert (isinstance(step, Decided) and step.is_approved) == expected, glob
 

@@ -92,7 +92,7 @@ def test_no_permit_without_a_daemon_and_no_text_of_an_exception(post: Post, monk
     async def broken(*_: Any, **__: Any) -> None:
         raise RuntimeError("token=hunter2")
 
-    monkeypatch.setattr("fwdperm.agents.permit.ask_async", broken)
+    monkeypatch.setattr("fwdperm.agents.permit.put_async", broken)
     refused = asked(post, monkeypatch, "bash", {"command": "git status"})
     assert not refused.approved
     assert "hunter2" not in refused.reason

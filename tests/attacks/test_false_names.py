@@ -10,7 +10,7 @@ import structlog
 import typer
 
 from fwdperm.cli.answering import _find
-from fwdperm.client import asking, question
+from fwdperm.client import Requester, question
 from fwdperm.errors import OperatorError
 from fwdperm.serve.logs import configure_logs
 from fwdperm.sessions.launch import run_child
@@ -63,16 +63,9 @@ def test_a_process_that_names_no_session_is_not_the_earlier_one_with_its_number(
 ) -> None:
     """Process ids come round again, and what was granted to a requester hangs on its name."""
     names = []
-    state_question = question.state_question
-
-    def noted(*args: object, **more: object) -> object:
-        names.append(more["session"])
-        return state_question(*args, **more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(asking, "state_question", noted)
     for started in (1_000_000_000, 2_000_000_000):
-        monkeypatch.setattr(asking, "_STARTED_NS", started)
-        asking._exchange("bash", "ls", root=str(tmp_path / "root"), env={"HOME": "/h"})
+        monkeypatch.setattr(question, "_STARTED_NS", started)
+        names.append(Requester(root=str(tmp_path / "root"), env={"HOME": "/h"}).session)
     assert len(set(names)) == 2
     assert all(str(name).startswith(f"process-{os.getpid()}-") for name in names)
 

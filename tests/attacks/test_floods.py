@@ -13,8 +13,8 @@ from fwdperm.inbox import tree as tree_module
 from fwdperm.inbox.tree import InboxTree
 from fwdperm.journal.log import Journal
 from fwdperm.journal.segments import JournalFailed
-from fwdperm.serve import lifecycle
 from fwdperm.serve import outbox as outbox_module
+from fwdperm.serve import waiting_room
 from fwdperm.serve.logs import configure_logs
 from fwdperm.settings import PATTERNS, UNCONSUMED_S, WAIT_S
 from fwdperm.testing import FakeClock, Simulation
@@ -113,8 +113,8 @@ def test_an_inbox_of_costly_requests_does_not_hold_up_the_others(tmp_path: Path)
         sim.turn()
         wakes += 1
     assert wakes <= 2
-    assert sim.lifecycle.put_off() == {"flood"}
-    while sim.lifecycle.put_off():
+    assert sim.lifecycle.intake.put_off() == {"flood"}
+    while sim.lifecycle.intake.put_off():
         sim.turn()
         wakes += 1
     assert all(sim.outcome(stem, inbox="flood") for stem in hostile)
@@ -125,14 +125,14 @@ def test_an_inbox_of_costly_requests_does_not_hold_up_the_others(tmp_path: Path)
 
 def test_a_letter_that_cannot_even_be_refused_stops_no_other(sim: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
     hostile, honest = sim.ask("bash", "git status"), sim.ask("bash", "git log")
-    put = sim.lifecycle._outbox.put
+    put = sim.lifecycle.outbox.put
 
     def failing(arrival: Any, decision: Any, **more: Any) -> None:
         if arrival.request.id == hostile:
             raise RuntimeError("planted")
         put(arrival, decision, **more)
 
-    monkeypatch.setattr(sim.lifecycle._outbox, "put", failing)
+    monkeypatch.setattr(sim.lifecycle.outbox, "put", failing)
     sim.turn()
     assert sim.outcome(hostile) is None
     assert sim.outcome(honest) is not None
@@ -141,8 +141,8 @@ def test_a_letter_that_cannot_even_be_refused_stops_no_other(sim: Simulation, mo
 def test_questions_without_number_leave_the_other_inboxes_their_places(
     sim: Simulation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lifecycle, "WAITING_INBOX", 5)
-    monkeypatch.setattr(lifecycle, "WAITING", 8)
+    monkeypatch.setattr(waiting_room, "WAITING_INBOX", 5)
+    monkeypatch.setattr(waiting_room, "WAITING", 8)
     flood = [sim.ask("bash", f"make {each}", inbox="one", session="x") for each in range(7)]
     more = [sim.ask("bash", f"make {each}", inbox="two", session="x") for each in range(3)]
     sim.turn()
@@ -156,11 +156,11 @@ def test_questions_without_number_leave_the_other_inboxes_their_places(
     assert sim.outcome(honest) is None
     assert sim.outcome(flood[4], inbox="one") is not None
     assert all(sim.outcome(stem, inbox="two") is None for stem in more)
-    assert len(sim.lifecycle.waiting) == len(sim.queue) == 8
+    assert len(sim.lifecycle.room.waiting) == len(sim.queue) == 8
 
 
 def test_questions_of_many_bytes_are_bounded_by_those(sim: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lifecycle, "WAITING_INBOX_BYTES", 250_000)
+    monkeypatch.setattr(waiting_room, "WAITING_INBOX_BYTES", 250_000)
     for each in range(9):
         sim.ask("bash", f"make {each}", message="x" * 60_000)
     sim.turn()
@@ -173,14 +173,14 @@ def test_answers_that_an_inbox_does_not_take_are_given_up_when_nobody_waits_for_
     for _ in range(5):
         sim.ask("bash", "git status")
     sim.turn()
-    outbox = sim.lifecycle._outbox
-    sim.lifecycle.retry()
+    outbox = sim.lifecycle.outbox
+    sim.lifecycle.outbox.retry()
     assert len(outbox._unpublished) == 5
     sim.clock.advance(WAIT_S + UNCONSUMED_S + 1)
-    sim.lifecycle.retry()
+    sim.lifecycle.outbox.retry()
     assert outbox._unpublished == []
     sim.transport.failing = ""
-    sim.lifecycle.retry()
+    sim.lifecycle.outbox.retry()
     assert sim.transport.answers == {}
 
 
@@ -195,7 +195,7 @@ def test_only_so_many_unpublished_answers_are_tried_in_one_second(
     sim.transport.failing = ""
     seen = []
     for _ in range(3):
-        sim.lifecycle.retry()
+        sim.lifecycle.outbox.retry()
         seen.append(len(sim.transport.answers))
     assert seen == [2, 4, 5]
 
@@ -206,7 +206,7 @@ def test_an_outage_of_the_journal_does_not_fill_the_memory(sim: Simulation, monk
     for _ in range(5):
         sim.ask("bash", "git status")
         sim.turn()
-    assert len(sim.lifecycle._outbox._unrecorded) == 3
+    assert len(sim.lifecycle.outbox._unrecorded) == 3
     monkeypatch.undo()
     configure_logs(-1)
 

@@ -44,7 +44,7 @@ def test_a_half_written_file_that_becomes_something_bad_is_decided_once(tmp_path
     sim.transport.drop("root", "x1", b'{"id": "x1",')
     sim.turn()
     if then == "a link":
-        sim.lifecycle.receive(
+        sim.lifecycle.intake.receive(
             [UnreadableEntry("root", "x1", UnreadableCode.SYMLINK, "is a symbolic link", 0, Identity(1, 99, 0, 1))]
         )
         sim.lifecycle.flush()
@@ -71,7 +71,7 @@ def test_a_recorded_answer_is_repeated_when_there_is_room_again(tmp_path: Path) 
     second.turn()
     assert second.outcome(stem) is None
     transport.failing = ""
-    second.lifecycle.retry()
+    second.lifecycle.outbox.retry()
     answer = second.outcome(stem)
     assert answer is not None
     assert answer["approved"] is True

@@ -105,7 +105,7 @@ def build(place: Path, lines: int) -> None:
     stream = (place / name_of(number)).open("wb")
     for seq in range(1, lines + 1):
         made = decision(seq // 2) if seq % 2 else DeliveredRecord(inbox="root", id=decision(seq // 2 - 1).id)
-        raw = encode(line_of(made, seq=seq, at=1_767_225_600_000 + seq, prev=before))
+        raw = encode(line_of(sanitized(made), seq=seq, at=1_767_225_600_000 + seq, prev=before))
         before = hash_of(raw)
         if size + len(raw) + 1 > 64 << 20:
             stream.close()

@@ -28,8 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from bench_roundtrip import Inbox, warm_up
 from floor import percentile, publish
 
-from fwdperm.client.asking import new_request_id
-from fwdperm.client.question import state_question
+from fwdperm.client.question import Question, Requester
 from fwdperm.testing import ModelServer
 
 if TYPE_CHECKING:
@@ -64,17 +63,8 @@ def daemon(directory: Path, judge: str) -> Iterator[tuple[Inbox, float]]:
 def leave_for_the_judge(inbox: Inbox, directory: Path, count: int) -> None:
     """Leave requests that only a judge or a person can settle."""
     for number in range(count):
-        question = state_question(
-            "bash",
-            [f"pytest -q tests/unit{number}"],
-            request_id=new_request_id(),
-            now_ms=time.time_ns() // 1_000_000,
-            cwd=str(directory),
-            inbox="root",
-            session="slow",
-            agent="bench",
-            wait_s=600.0,
-        )
+        asker = Requester(cwd=str(directory), parent="root", session="slow", agent="bench")
+        question = Question("bash", [f"pytest -q tests/unit{number}"], requester=asker, wait_s=600.0)
         publish(str(inbox.requests), f"{question.id}.json", question.content)
 
 

@@ -30,8 +30,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from floor import Watch, percentile, publish, serve_floor
 
-from fwdperm.client.asking import new_request_id
-from fwdperm.client.question import state_question
+from fwdperm.client.question import Question, Requester
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,17 +82,8 @@ class Inbox:
 
 def compose() -> tuple[str, bytes]:
     """Compose one request as our client does."""
-    question = state_question(
-        "bash",
-        ["git status --short"],
-        request_id=new_request_id(),
-        now_ms=time.time_ns() // 1_000_000,
-        cwd="/",
-        inbox="root",
-        session="bench",
-        agent="bench",
-        wait_s=60.0,
-    )
+    asker = Requester(cwd="/", parent="root", session="bench", agent="bench")
+    question = Question("bash", ["git status --short"], requester=asker, wait_s=60.0)
     return f"{question.id}.json", question.content
 
 

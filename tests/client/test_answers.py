@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fwdperm.client.answer import OUTCOMES, Answer, read_answer
-from fwdperm.client.question import Question
+from fwdperm.client.question import Question, Requester
 
-ASKED = Question(request_id="one", inbox="root", content=b'{"id":"one"}\n', wait_s=1.0)
+ASKED = Question("bash", ["ls"], requester=Requester(env={"HOME": "/home/u"}), request_id="one", wait_s=1.0)
 DIGEST = hashlib.sha256(ASKED.content).hexdigest()
 odd = st.none() | st.booleans() | st.integers(0, 2) | st.just("yes") | st.lists(st.just("approved"), max_size=1)
 answers = st.fixed_dictionaries(

@@ -17,7 +17,7 @@ from fwdperm import settings
 from fwdperm.client import exchange
 from fwdperm.client.asking import ask, ask_async
 from fwdperm.client.exchange import Exchange
-from fwdperm.client.question import Question
+from fwdperm.client.question import Question, Requester
 from fwdperm.errors import ChildError, EnvironmentFailure
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ def files(root: Path) -> list[str]:
     return sorted(str(path.relative_to(root)) for path in root.glob("sessions/**/*") if not path.is_dir())
 
 
-def question(**other: Any) -> Question:
-    fields: dict[str, Any] = {"request_id": "one", "inbox": "root", "content": b"{}\n", "wait_s": 5.0, **other}
-    return Question(**fields)
+def question(root: Path, value: str = "ls", *, wait_s: float = 5.0) -> Question:
+    requester = Requester(root=str(root), env=NOBODY)
+    return Question("bash", [value], requester=requester, request_id="one", wait_s=wait_s)
 
 
 def test_an_approval_with_a_note_arrives(root: Path, responder: Responder) -> None:
@@ -194,10 +194,10 @@ SPOILT: dict[str, Callable[[dict[str, Any]], bytes]] = {
 
 @pytest.mark.parametrize("how", SPOILT)
 def test_an_answer_that_is_not_plainly_ours_is_a_denial(how: str, root: Path) -> None:
-    asked = question(content=b'{"id":"one"}\n')
+    asked = question(root)
     ok = good({"id": "one"}, asked.content)
     responses = root / "sessions/root/responses"
-    with Exchange(asked, root=str(root)) as one:
+    with Exchange(asked) as one:
         (responses / "one.json").write_bytes(SPOILT[how](ok))
         answer = one.look()
     assert answer is not None
@@ -206,8 +206,8 @@ def test_an_answer_that_is_not_plainly_ours_is_a_denial(how: str, root: Path) ->
 
 
 def test_the_same_answer_unspoilt_is_an_approval(root: Path) -> None:
-    asked = question()
-    with Exchange(asked, root=str(root)) as one:
+    asked = question(root)
+    with Exchange(asked) as one:
         path = root / "sessions/root/responses/one.json"
         path.write_text(json.dumps(good({"id": "one"}, asked.content)))
         answer = one.look()
@@ -217,10 +217,10 @@ def test_the_same_answer_unspoilt_is_an_approval(root: Path) -> None:
 
 @pytest.mark.parametrize("what", ["symlink", "fifo", "directory", "socket"])
 def test_what_is_no_file_in_the_answers_place_is_a_denial_and_blocks_nobody(what: str, root: Path) -> None:
-    asked = question()
+    asked = question(root)
     elsewhere = root / "good.json"
     elsewhere.write_text(json.dumps(good({"id": "one"}, asked.content)))
-    with Exchange(asked, root=str(root)) as one:
+    with Exchange(asked) as one:
         path = root / "sessions/root/responses/one.json"
         match what:
             case "symlink":
@@ -238,10 +238,10 @@ def test_what_is_no_file_in_the_answers_place_is_a_denial_and_blocks_nobody(what
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 def test_an_answer_of_another_user_is_a_denial_unless_the_tree_is_theirs(root: Path) -> None:
-    asked = question()
+    asked = question(root)
     for owner, expected in ((0, "denied"), (4242, "approved")):
         os.chown(root, owner, -1)
-        with Exchange(asked, root=str(root)) as one:
+        with Exchange(asked) as one:
             path = root / "sessions/root/responses/one.json"
             path.write_text(json.dumps(good({"id": "one"}, asked.content)))
             os.chown(path, 4242, -1)
@@ -268,8 +268,8 @@ def test_nobody_answers_in_time(root: Path, responder: Responder) -> None:
 
 
 def test_an_answer_that_comes_after_the_last_look_is_taken_away_unread(root: Path) -> None:
-    asked = question()
-    with Exchange(asked, root=str(root)):
+    asked = question(root)
+    with Exchange(asked):
         (root / "sessions/root/responses/one.json").write_text("{}")
     assert files(root) == []
 
@@ -304,7 +304,7 @@ def test_a_heartbeat_that_stops_is_noticed_and_one_that_goes_on_is_not(
     """Even when the wall clock that stamps the heartbeats jumps back by an hour."""
     clock = Clock(monkeypatch)
     heartbeat()
-    with Exchange(question(wait_s=600.0), root=str(root)) as one:
+    with Exchange(question(root, wait_s=600.0)) as one:
         for second in range(20):
             heartbeat(age_s=3600.0 - second)
             clock.now += 1.0
@@ -318,10 +318,11 @@ def test_a_heartbeat_that_stops_is_noticed_and_one_that_goes_on_is_not(
 
 
 def test_an_id_is_asked_once(root: Path) -> None:
-    with Exchange(question(), root=str(root)):
-        with pytest.raises(ChildError, match="asked before"), Exchange(question(content=b"[]"), root=str(root)):
+    asked = question(root)
+    with Exchange(asked):
+        with pytest.raises(ChildError, match="asked before"), Exchange(question(root, "make")):
             pass
-        assert (root / "sessions/root/requests/one.json").read_bytes() == b"{}\n"
+        assert (root / "sessions/root/requests/one.json").read_bytes() == asked.content
 
 
 def test_two_that_use_no_nameless_files_still_keep_out_of_each_others_way(
@@ -434,27 +435,27 @@ def test_an_interrupted_question_is_withdrawn(root: Path, monkeypatch: pytest.Mo
     def interrupt(_seconds: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fwdperm.client.asking.time.sleep", interrupt)
+    monkeypatch.setattr("fwdperm.client.exchange.time.sleep", interrupt)
     with pytest.raises(KeyboardInterrupt):
         ask("bash", "ls", root=str(root), env=NOBODY)
     assert files(root) == []
 
 
-@pytest.mark.parametrize("content", [b"{}\n", b"another asker's"])
+@pytest.mark.parametrize("others", [b"", b"another asker's"])
 def test_an_interruption_between_publishing_and_waiting_withdraws_our_own_request_only(
-    content: bytes, root: Path, monkeypatch: pytest.MonkeyPatch
+    others: bytes, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Forced at the point where the file has its name and nobody waits yet."""
     publish = exchange._publish
 
-    def publish_then_interrupt(path: str, _content: bytes, *, mode: int) -> float:
-        publish(path, content, mode=mode)
+    def publish_then_interrupt(path: str, content: bytes, *, mode: int) -> float:
+        publish(path, others or content, mode=mode)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(exchange, "_publish", publish_then_interrupt)
-    with pytest.raises(KeyboardInterrupt), Exchange(question(content=b"{}\n"), root=str(root)):
+    with pytest.raises(KeyboardInterrupt), Exchange(question(root)):
         pass
-    assert files(root) == ([] if content == b"{}\n" else ["sessions/root/requests/one.json"])
+    assert files(root) == (["sessions/root/requests/one.json"] if others else [])
 
 
 def test_an_answer_cannot_be_bent(root: Path, responder: Responder) -> None:

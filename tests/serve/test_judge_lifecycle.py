@@ -12,8 +12,9 @@ from fwdperm.decision.order import JUDGE_REJECTION
 from fwdperm.journal.query import query_journal
 from fwdperm.judge.limits import REJECTS, REJECTS_IN_A_ROW
 from fwdperm.judge.verdict import Call, Choice, Effect, Opinion, Risk, Silence, Verdict
-from fwdperm.serve.lifecycle import CONSULTATIONS, Limits
 from fwdperm.serve.logs import configure_logs
+from fwdperm.serve.referrals import CONSULTATIONS
+from fwdperm.serve.services import Limits
 from fwdperm.testing import ScriptedHuman, ScriptedJudge, Simulation
 from fwdperm.wire.prompt import Reply, ReplyKind
 
@@ -41,15 +42,15 @@ def play(path: Path, *opinions: Opinion, rules: str = "", **more: Any) -> Simula
 
 def consider_nothing(sim: Simulation) -> None:
     """Take letters and put questions to the judge, without letting it answer."""
-    sim.lifecycle.receive(sim.transport.pending())
+    sim.lifecycle.intake.receive(sim.transport.pending())
     sim.lifecycle.flush()
 
 
 def say(sim: Simulation, stem: str, opinion: Opinion, *, digest: str = "") -> None:
     """Let the judge answer one question."""
-    waiting = sim.lifecycle.waiting.get(("root", stem))
+    waiting = sim.lifecycle.room.waiting.get(("root", stem))
     known = waiting.arrival.request.digest if waiting is not None else "gone"
-    sim.lifecycle.judged(("root", stem), digest or known, opinion)
+    sim.lifecycle.referrals.judged(("root", stem), digest or known, opinion)
     sim.lifecycle.flush()
 
 
@@ -232,7 +233,7 @@ def test_a_verdict_that_comes_too_late_changes_nothing(tmp_path: Path, end: str)
     sim = play(tmp_path, limits=Limits(30.0))
     stem = sim.ask("bash", TEST)
     consider_nothing(sim)
-    digest = sim.lifecycle.waiting["root", stem].arrival.request.digest
+    digest = sim.lifecycle.room.waiting["root", stem].arrival.request.digest
     if end == "withdrawn":
         sim.transport.withdraw("root", stem)
     else:
@@ -249,7 +250,7 @@ def test_a_persons_answer_wins_over_a_late_verdict(tmp_path: Path) -> None:
     sim = play(tmp_path)
     stem = sim.ask("bash", TEST)
     consider_nothing(sim)
-    digest = sim.lifecycle.waiting["root", stem].arrival.request.digest
+    digest = sim.lifecycle.room.waiting["root", stem].arrival.request.digest
     say(sim, stem, DOWN)
     say(sim, stem, ALLOW, digest=digest)
     assert sim.outcome(stem) is None

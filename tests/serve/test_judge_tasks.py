@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import structlog
 
-from fwdperm.client.question import state_question
+from fwdperm.client.question import Question, Requester
 from fwdperm.inbox.doorbell import open_doorbell
 from fwdperm.journal.query import query_journal
 from fwdperm.serve.daemon import Daemon
@@ -82,10 +82,8 @@ class House:
     def ask(self, value: str) -> str:
         """Leave a request, and give its id."""
         self._count += 1
-        question = state_question(
-            "bash", [value], request_id=f"q{self._count}", now_ms=time.time_ns() // 1_000_000,
-            cwd=str(self.path / "work"), inbox="root", session="child", agent="worker", wait_s=30.0,
-        )  # fmt: skip
+        child = Requester(cwd=str(self.path / "work"), session="child", agent="worker", env={"HOME": "/home/u"})
+        question = Question("bash", [value], requester=child, request_id=f"q{self._count}", wait_s=30.0)
         folder = self.path / "root" / "sessions" / "root" / "requests"
         (folder / ".new").write_bytes(question.content)
         (folder / ".new").rename(folder / f"{question.id}.json")
@@ -169,7 +167,7 @@ def test_a_silent_judge_sends_the_request_to_a_person_and_shows_in_the_status(
         assert status is not None
         assert "SILENT now (overloaded" in status.judge
         reply = Reply(reply=ReplyKind.ONCE)
-        house.parts.lifecycle.reply(("root", stem), None, reply, via="test")
+        house.parts.lifecycle.referrals.reply(("root", stem), None, reply, via="test")
         house.parts.lifecycle.flush()
         assert (await house.answered(stem))["decidedBy"]["stage"] == "human"
 

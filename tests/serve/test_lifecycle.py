@@ -15,8 +15,8 @@ from fwdperm.journal.query import query_journal
 from fwdperm.journal.verify import verify_journal
 from fwdperm.judge.verdict import Choice, Risk, Verdict
 from fwdperm.seat.queue import Accepted, AlreadyDecided, Stale, UnknownQuestion
-from fwdperm.serve.lifecycle import Limits
 from fwdperm.serve.logs import configure_logs
+from fwdperm.serve.services import Limits
 from fwdperm.settings import HALF_WRITTEN_S, UNCONSUMED_S
 from fwdperm.testing import FakeClock, MemoryTransport, ScriptedHuman, ScriptedJudge, Simulation
 from fwdperm.wire.prompt import Prompt, Reply, ReplyKind
@@ -239,15 +239,15 @@ def test_a_half_written_file_that_becomes_whole_is_served(sim: Simulation) -> No
 
 
 def test_a_file_that_is_no_request_is_set_aside_and_counted(sim: Simulation) -> None:
-    sim.lifecycle.receive([UnreadableEntry("root", "..", FileCode.BAD_NAME, "has a name that no request has")])
+    sim.lifecycle.intake.receive([UnreadableEntry("root", "..", FileCode.BAD_NAME, "has a name that no request has")])
     sim.lifecycle.flush()
-    assert sim.lifecycle.counts.set_aside == 1
+    assert sim.lifecycle.outbox.counts.set_aside == 1
     assert [line.kind for line in query_journal(sim.journal.directory)] == ["set_aside"]
 
 
 def test_a_hostile_file_with_a_request_name_gets_a_denial(sim: Simulation) -> None:
     token = Identity(1, 1, 1, 1)
-    sim.lifecycle.receive([UnreadableEntry("root", "r9", FileCode.SYMLINK, "is a symbolic link", token=token)])
+    sim.lifecycle.intake.receive([UnreadableEntry("root", "r9", FileCode.SYMLINK, "is a symbolic link", token=token)])
     sim.lifecycle.flush()
     answer = sim.outcome("r9")
     assert answer is not None
@@ -305,13 +305,13 @@ def test_a_request_replaced_while_it_waits_is_denied_and_its_prompt_closes(sim: 
     assert answer is not None
     assert answer["approved"] is False
     assert len(sim.queue) == 0
-    assert isinstance(sim.lifecycle.reply(("root", "x1"), digest, ONCE, via="late"), AlreadyDecided)
+    assert isinstance(sim.lifecycle.referrals.reply(("root", "x1"), digest, ONCE, via="late"), AlreadyDecided)
 
 
 def test_an_answer_to_other_bytes_than_those_shown_is_stale(sim: Simulation) -> None:
     stem = sim.ask("bash", "git push")
     sim.turn()
-    assert isinstance(sim.lifecycle.reply(("root", stem), "0" * 64, ONCE, via="x"), Stale)
+    assert isinstance(sim.lifecycle.referrals.reply(("root", stem), "0" * 64, ONCE, via="x"), Stale)
     assert sim.outcome(stem) is None
 
 
@@ -319,8 +319,8 @@ def test_the_first_answer_wins_and_the_second_hears_who_won(sim: Simulation) -> 
     stem = sim.ask("bash", "git push")
     sim.turn()
     digest = sim.queue.waiting()[0].digest
-    assert isinstance(sim.lifecycle.reply(("root", stem), digest, NO, via="terminal", user="ada"), Accepted)
-    late = sim.lifecycle.reply(("root", stem), digest, ONCE, via="cli", user="bob")
+    assert isinstance(sim.lifecycle.referrals.reply(("root", stem), digest, NO, via="terminal", user="ada"), Accepted)
+    late = sim.lifecycle.referrals.reply(("root", stem), digest, ONCE, via="cli", user="bob")
     sim.lifecycle.flush()
     assert isinstance(late, AlreadyDecided)
     assert "ada" in late.closed.words
@@ -332,7 +332,7 @@ def test_the_first_answer_wins_and_the_second_hears_who_won(sim: Simulation) -> 
 
 
 def test_an_answer_to_a_request_nobody_knows_changes_nothing(sim: Simulation) -> None:
-    assert isinstance(sim.lifecycle.reply(("root", "nope"), None, ONCE, via="x"), UnknownQuestion)
+    assert isinstance(sim.lifecycle.referrals.reply(("root", "nope"), None, ONCE, via="x"), UnknownQuestion)
 
 
 # -- ends without an answer ------------------------------------------------------------------------------------
@@ -345,7 +345,7 @@ def test_a_withdrawn_request_closes_its_prompt_and_a_late_answer_changes_nothing
     sim.transport.withdraw("root", stem)
     sim.turn()
     assert len(sim.queue) == 0
-    assert isinstance(sim.lifecycle.reply(("root", stem), digest, ONCE, via="late"), AlreadyDecided)
+    assert isinstance(sim.lifecycle.referrals.reply(("root", stem), digest, ONCE, via="late"), AlreadyDecided)
     sim.lifecycle.flush()
     assert sim.outcome(stem) is None
     last = [line for line in query_journal(sim.journal.directory) if line.kind == "decided"][-1]
@@ -358,7 +358,7 @@ def test_an_answer_that_comes_just_after_the_withdrawal_leaves_no_allow_behind(s
     sim.turn()
     digest = sim.queue.waiting()[0].digest
     sim.transport.withdraw("root", stem)
-    late = sim.lifecycle.reply(("root", stem), digest, ONCE, via="quick")
+    late = sim.lifecycle.referrals.reply(("root", stem), digest, ONCE, via="quick")
     sim.lifecycle.flush()
     assert isinstance(late, AlreadyDecided)
     assert "withdrawn" in late.closed.words
@@ -442,10 +442,10 @@ def test_unattended_hold_waits(tmp_path: Path) -> None:
 def test_an_answer_nobody_consumes_is_removed(sim: Simulation) -> None:
     stem = sim.ask("bash", "git status")
     sim.turn()
-    sim.lifecycle.sweep_unread()
+    sim.lifecycle.outbox.sweep_unread()
     assert sim.outcome(stem) is not None
     sim.clock.advance(600 + UNCONSUMED_S + 1)
-    sim.lifecycle.sweep_unread()
+    sim.lifecycle.outbox.sweep_unread()
     assert sim.outcome(stem) is None
 
 
@@ -464,7 +464,7 @@ def test_a_new_rule_settles_what_already_waits(sim: Simulation) -> None:
     stem = sim.ask("bash", "make")
     sim.turn()
     sim.rules.record("child", '[rules.bash]\n"make *" = "deny"\n')
-    sim.lifecycle.reconsider()
+    sim.lifecycle.room.reconsider()
     sim.lifecycle.flush()
     answer = sim.outcome(stem)
     assert answer is not None
@@ -489,8 +489,8 @@ def test_while_the_journal_cannot_be_written_everything_is_denied_and_it_recover
         assert answer is not None
         assert (answer["approved"], answer["decidedBy"]["code"]) == (False, "unavailable")
         assert not sim.journal.healthy
-        sim.lifecycle.retry()
-    sim.lifecycle.retry()
+        sim.lifecycle.outbox.retry()
+    sim.lifecycle.outbox.retry()
     sim.lifecycle.flush()
     assert sim.journal.healthy
     after = sim.ask("bash", "git status")
@@ -517,7 +517,7 @@ def test_a_persons_approval_that_cannot_be_recorded_does_not_count(
     with monkeypatch.context() as patch:
         patch.setattr(os, "fdatasync", broken)
         sim.answer(("root", stem), ONCE)
-    sim.lifecycle.retry()
+    sim.lifecycle.outbox.retry()
     answer = sim.outcome(stem)
     assert answer is not None
     assert answer["approved"] is False
@@ -530,7 +530,7 @@ def test_an_answer_that_cannot_be_published_is_tried_again_and_asks_nobody_twice
     sim.answer(("root", stem), ONCE)
     assert sim.outcome(stem) is None
     sim.transport.failing = ""
-    sim.lifecycle.retry()
+    sim.lifecycle.outbox.retry()
     answer = sim.outcome(stem)
     assert answer is not None
     assert answer["approved"] is True
@@ -590,12 +590,12 @@ def test_a_silent_judge_leads_to_the_human_with_its_code_beside_the_question(tmp
 def test_a_verdict_after_the_request_was_withdrawn_changes_nothing(tmp_path: Path) -> None:
     sim = Simulation(tmp_path / "j", judge=ScriptedJudge())
     stem = sim.ask("bash", "pytest -q")
-    sim.lifecycle.receive(sim.transport.pending())
+    sim.lifecycle.intake.receive(sim.transport.pending())
     sim.lifecycle.flush()
     asked, key = sim._to_judge.pop()
     sim.transport.withdraw("root", stem)
     sim.lifecycle.watch_over()
-    sim.lifecycle.judged(key, asked.evaluation.request.digest, Verdict(Choice.ALLOW, Risk.LOW, "late"))
+    sim.lifecycle.referrals.judged(key, asked.evaluation.request.digest, Verdict(Choice.ALLOW, Risk.LOW, "late"))
     sim.lifecycle.flush()
     assert sim.outcome(stem) is None
     sim.close()

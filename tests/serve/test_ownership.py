@@ -41,8 +41,8 @@ def test_the_answer_that_was_recorded_first_is_the_one_that_is_published(tmp_pat
     one, two = daemons(tmp_path, owner=[True])
     stem = two.ask("bash", "make")
     letters = two.transport.pending()
-    two.lifecycle.receive(letters)
-    one.lifecycle.receive(letters)
+    two.lifecycle.intake.receive(letters)
+    one.lifecycle.intake.receive(letters)
     two.lifecycle.flush()
     two.transport.answers.clear()  # its requester has read it
     one.lifecycle.flush()
@@ -63,7 +63,7 @@ def test_an_owner_that_lost_its_lease_publishes_nothing_until_it_has_it_again(tm
     one.turn()
     assert one.outcome(stem) is None
     owner[0] = True
-    one.lifecycle.retry()
+    one.lifecycle.outbox.retry()
     answer = one.outcome(stem)
     assert answer is not None
     assert answer["approved"] is True

@@ -255,10 +255,10 @@ def test_how_long_requests_wait_and_what_nobody_answers_follow_the_settings(tmp_
     places = {"root": tmp_path / "root", "state": tmp_path / "state", "config": tmp_path / "config.toml"}
     parts = build_parts(DaemonOptions(**places, workspace=str(tmp_path / "work"), asks_here=False))
     try:
-        before = parts.lifecycle.limits
+        before = parts.services.limits()
         (tmp_path / "config.toml").write_text('unattended = "reject"\n[seat]\nwait_s = 40\n', encoding="utf-8")
         parts.rulebook.reload()
-        after = parts.lifecycle.limits
+        after = parts.services.limits()
     finally:
         parts.close()
     assert (before.wait_s, before.refuses_unattended) == (30.0, False)

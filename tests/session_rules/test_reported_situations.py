@@ -135,8 +135,8 @@ def test_a_broad_answer_closes_the_waiting_question_it_covers(sim: Simulation) -
 
 def test_the_first_of_two_answers_is_what_the_agent_got_and_what_is_on_record(sim: Simulation) -> None:
     name = ask(sim, "make test")
-    assert isinstance(sim.lifecycle.reply(("root", name), None, NO, via="one", user="ann"), Accepted)
-    late = sim.lifecycle.reply(("root", name), None, ONCE, via="two", user="bob")
+    assert isinstance(sim.lifecycle.referrals.reply(("root", name), None, NO, via="one", user="ann"), Accepted)
+    late = sim.lifecycle.referrals.reply(("root", name), None, ONCE, via="two", user="bob")
     assert isinstance(late, AlreadyDecided)
     assert "ann" in late.closed.words
     sim.lifecycle.flush()
@@ -147,9 +147,9 @@ def test_the_first_of_two_answers_is_what_the_agent_got_and_what_is_on_record(si
 
 def test_an_answer_that_comes_before_the_prompt_is_laid_out_counts(sim: Simulation) -> None:
     name = sim.ask("bash", "make test")
-    sim.lifecycle.receive(sim.transport.pending())
+    sim.lifecycle.intake.receive(sim.transport.pending())
     assert sim.prompt_files.prompts == {}
-    assert isinstance(sim.lifecycle.reply(("root", name), None, ONCE, via="fast"), Accepted)
+    assert isinstance(sim.lifecycle.referrals.reply(("root", name), None, ONCE, via="fast"), Accepted)
     sim.lifecycle.flush()
     assert is_allowed(sim, name) is True
     assert sim.prompt_files.prompts == {}

@@ -12,8 +12,8 @@ from fwdperm.journal.query import query_journal
 from fwdperm.journal.segments import JournalFailed
 from fwdperm.judge.verdict import Choice, Risk, Verdict
 from fwdperm.seat.queue import Accepted, AlreadyDecided, RefusedReply
-from fwdperm.serve.lifecycle import Limits
 from fwdperm.serve.logs import configure_logs
+from fwdperm.serve.services import Limits
 from fwdperm.sessions.registry import RecordedSession
 from fwdperm.testing import FakeClock, ScriptedJudge, Simulation
 from fwdperm.wire.prompt import Fate, Reply, ReplyKind, Scope
@@ -106,7 +106,7 @@ def test_the_same_request_after_always_is_allowed_and_names_the_rule_its_giver_a
     sim: Simulation,
 ) -> None:
     first = ask(sim, "make test")
-    sim.lifecycle.reply(("root", first), None, always("make test"), via="cli", user="ann")
+    sim.lifecycle.referrals.reply(("root", first), None, always("make test"), via="cli", user="ann")
     sim.lifecycle.flush()
     second = ask(sim, "make test")
     answer = sim.outcome(second)
@@ -210,7 +210,7 @@ def test_the_same_rule_is_not_stored_twice(sim: Simulation) -> None:
         (other,) = [
             rule.id for rule in sim.taught_rules.rules.rules.values() if rule.surface + rule.pattern == "bash./deploy"
         ]
-        sim.lifecycle.command(RuleCommand(do="revoke", rule=other))
+        sim.teaching.command(RuleCommand(do="revoke", rule=other))
         sim.lifecycle.flush()
     assert [rule.pattern for rule in sim.taught_rules.rules.rules.values()] == ["make *"]
 
@@ -363,7 +363,7 @@ def test_the_note_of_an_approval_stands_among_the_rules_the_judge_reads(sim: Sim
     teach(sim, "make log", Reply(reply=kind, patterns=patterns, feedback="logs are fine"))
     sim.ask("bash", "make logs")
     sim.turn()
-    (waiting,) = sim.lifecycle.waiting.values()
+    (waiting,) = sim.lifecycle.room.waiting.values()
     request = waiting.arrival.request
     brief = sim.taught_rules.brief(request, sim.rules.context(request))
     assert 'the note "logs are fine"' in brief.rules
@@ -395,7 +395,7 @@ def test_a_revoked_note_leaves_the_rules_and_the_marks_inside_the_turn(sim: Simu
     teach(sim, "make a", once("a is fine"), turnId="1")
     before = brief_of(sim, turn="2")
     (rule,) = sim.taught_rules.rules.rules
-    assert sim.lifecycle.command(RuleCommand(do="revoke", rule=rule)).outcome is Fate.ACCEPTED
+    assert sim.teaching.command(RuleCommand(do="revoke", rule=rule)).outcome is Fate.ACCEPTED
     sim.lifecycle.flush()
     after = brief_of(sim, turn="2")
     assert "a is fine" in before.rules
@@ -405,7 +405,7 @@ def test_a_revoked_note_leaves_the_rules_and_the_marks_inside_the_turn(sim: Simu
 def brief_of(sim: Simulation, *, turn: str = "") -> Any:
     """Give what the judge would read of a request in a turn; the request itself is withdrawn again."""
     name = ask(sim, "make unsettled", turnId=turn or None)
-    request = sim.lifecycle.waiting["root", name].arrival.request
+    request = sim.lifecycle.room.waiting["root", name].arrival.request
     brief = sim.taught_rules.brief(request, sim.rules.context(request))
     sim.transport.withdraw("root", name)
     sim.turn()
@@ -417,7 +417,7 @@ def test_a_subagents_judge_reads_the_notes_of_its_parent_session(sim: Simulation
     how = proven(sim, "make log", session="build", request_id="p1")
     teach(sim, "make log", once("logs are fine"), **how)
     name = ask(sim, "make logs", session="fix", inbox="build")
-    request = sim.lifecycle.waiting["build", name].arrival.request
+    request = sim.lifecycle.room.waiting["build", name].arrival.request
     assert "logs are fine" in sim.taught_rules.brief(request, sim.rules.context(request)).rules
 
 
@@ -434,7 +434,7 @@ def test_the_judge_may_cite_a_note_for_its_surface_only_and_only_while_it_holds(
     assert judged(rule) == "allow by judge"
     assert judged("n999") == "asks"
     judge.opinions.clear()
-    sim.lifecycle.command(RuleCommand(do="revoke", rule=rule))
+    sim.teaching.command(RuleCommand(do="revoke", rule=rule))
     sim.lifecycle.flush()
     assert judged(rule) == "asks"
     sim.close()
@@ -530,8 +530,8 @@ def test_revoking_takes_effect_on_the_next_request(sim: Simulation) -> None:
     teach(sim, "make a", always("make *"))
     (rule,) = sim.taught_rules.rules.rules
     assert said(sim, ask(sim, "make b")) == "allow by session_rule"
-    assert sim.lifecycle.command(RuleCommand(do="revoke", rule=rule, user="ann", via="cli")).outcome is Fate.ACCEPTED
-    assert sim.lifecycle.command(RuleCommand(do="revoke", rule="g999")).outcome is Fate.UNKNOWN
+    assert sim.teaching.command(RuleCommand(do="revoke", rule=rule, user="ann", via="cli")).outcome is Fate.ACCEPTED
+    assert sim.teaching.command(RuleCommand(do="revoke", rule="g999")).outcome is Fate.UNKNOWN
     sim.lifecycle.flush()
     assert said(sim, ask(sim, "make c")) == "asks"
 
@@ -539,18 +539,18 @@ def test_revoking_takes_effect_on_the_next_request(sim: Simulation) -> None:
 def test_revoking_a_refusal_asks_again(sim: Simulation) -> None:
     teach(sim, "make a", no("never"))
     (rule,) = sim.taught_rules.rules.rules
-    sim.lifecycle.command(RuleCommand(do="revoke", rule=rule))
+    sim.teaching.command(RuleCommand(do="revoke", rule=rule))
     sim.lifecycle.flush()
     assert said(sim, ask(sim, "make a")) == "asks"
 
 
 def test_a_rule_added_by_hand_settles_what_waits(sim: Simulation) -> None:
     waiting = ask(sim, "make a")
-    added = sim.lifecycle.command(RuleCommand(do="add", surface="bash", pattern="make *", session="root", user="ann"))
+    added = sim.teaching.command(RuleCommand(do="add", surface="bash", pattern="make *", session="root", user="ann"))
     assert added.outcome is Fate.ACCEPTED
     sim.lifecycle.flush()
     assert said(sim, waiting) == "allow by session_rule"
-    again = sim.lifecycle.command(RuleCommand(do="add", surface="bash", pattern="make *", session="root"))
+    again = sim.teaching.command(RuleCommand(do="add", surface="bash", pattern="make *", session="root"))
     assert "already" in again.words
 
 
@@ -567,7 +567,7 @@ def test_how_often_a_rule_was_used_is_counted(sim: Simulation) -> None:
 
 def test_a_pattern_with_a_secret_is_not_recorded(tmp_path: Path) -> None:
     sim = Simulation(tmp_path / "journal", ASK)
-    sim.journal._redact = lambda text: text.replace("hunter2", "[secret]")
+    sim.journal._redact = lambda texts: [text.replace("hunter2", "[secret]") for text in texts]
     name = ask(sim, "make login hunter2")
     refused = sim.answer(("root", name), always("make login hunter2"))
     assert isinstance(refused, RefusedReply)
@@ -621,8 +621,8 @@ def test_an_answer_whose_record_fails_teaches_nothing(sim: Simulation, monkeypat
 
 def test_of_two_answers_at_once_one_wins_and_the_other_is_told(sim: Simulation) -> None:
     name = ask(sim, "make a")
-    assert isinstance(sim.lifecycle.reply(("root", name), None, no(), via="one"), Accepted)
-    late = sim.lifecycle.reply(("root", name), None, always("make *"), via="two")
+    assert isinstance(sim.lifecycle.referrals.reply(("root", name), None, no(), via="one"), Accepted)
+    late = sim.lifecycle.referrals.reply(("root", name), None, always("make *"), via="two")
     assert isinstance(late, AlreadyDecided)
     sim.lifecycle.flush()
     assert said(sim, name) == "deny by human"

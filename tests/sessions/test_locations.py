@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import fwdperm
-from fwdperm.client.question import PATH_SURFACES
+from fwdperm.client.request_bytes import PATH_SURFACES
 from fwdperm.errors import EnvironmentFailure
 from fwdperm.rules import surface as rules_surface
 from fwdperm.sessions.locations import child_variables, fast_command, find_config, find_root, find_state, is_own_choice
