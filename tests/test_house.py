@@ -481,6 +481,7 @@ def test_every_file_named_in_a_tests_words_exists(path: Path) -> None:
 # -- what nobody uses ------------------------------------------------------------------------------------------
 
 FOR_OTHERS = {
+    "client.asking.ask_async": "one of the three public names, for programs of others",
     "agents.claude_sdk.permission_callback": "for programs that use an SDK: docs/how-to/python-sdks.md shows it",
     "programs.families.FOR_PEOPLE": "says which families are words for people; a test holds it to that",
     "testing.simulation": "the simulator, for tests of this program and of others",

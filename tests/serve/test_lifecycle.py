@@ -427,7 +427,7 @@ def test_what_waits_is_denied_when_nobody_is_left_to_ask(tmp_path: Path, why: st
     assert answer is not None
     assert (answer["approved"], answer["decidedBy"]["code"], len(sim.queue)) == (False, "unavailable", 0)
     assert isinstance(sim.answer(("root", stem), ONCE), AlreadyDecided)
-    assert (sim.prompt_files.prompts, sim.lifecycle.waiting) == ({}, {})
+    assert (sim.prompt_files.prompts, sim.lifecycle.room.waiting) == ({}, {})
     sim.close()
 
 
