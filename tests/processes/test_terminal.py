@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 import termios
@@ -170,6 +171,19 @@ def test_a_closed_terminal_does_not_take_the_daemon_along(house: House, terminal
     assert house.run("allow", prompt["id"]).returncode == 0
     assert house.wait_answer(stem)["approved"] is True
     assert terminal.isalive()
+
+
+def test_a_question_that_may_not_wait_unattended_ends_with_the_terminal(house: House, terminal: Any) -> None:
+    """The setting says that nobody will look: whoever asked is told at once when the last person is gone."""
+    house.config.write_text('unattended = "reject"\n\n' + house.rules, encoding="utf-8")
+    status = house.state / "status.json"
+    wait_for(lambda: json.loads(status.read_bytes())["settings"]["unattended"] == "reject", what="the setting")
+    stem = house.drop("git push")
+    terminal.expect("answer .*> ")
+    assert house.answer(stem) is None
+    terminal.sendeof()
+    told = house.wait_answer(stem, seconds=5)
+    assert (told["approved"], told["decidedBy"]["code"]) == (False, "unavailable")
 
 
 def test_ctrl_c_ends_the_daemon_in_good_order(house: House, terminal: Any) -> None:
