@@ -42,7 +42,3 @@ class AlreadyServed(OperatorError):  # noqa: N818 - it says a state of things, n
 
 class EnvironmentFailure(FwdpermError):  # noqa: N818 - `EnvironmentError` is the language's own name for OSError
     """The machine would not do what was asked: disk full, no permission, watch limit reached."""
-
-
-class InternalError(FwdpermError):
-    """Our own mistake. The request concerned is denied or goes to the human."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 MARK: Final = "[redacted]"
 """What stands where a secret stood."""
-LONGEST_TOKEN: Final = 32
-"""Characters of a run that may look random before it counts as a secret."""
 _PASSES: Final = 3
 """How often a text is gone over: taking one secret out can bring another into view."""
 _REMEMBERED_CHARS: Final = 512
@@ -75,15 +73,18 @@ _HEADERS: Final = frozenset({"authorization", "cookie", "auth"})
 _HARMLESS_NAMES: Final = frozenset({"pwd", "pass", "auth", "pat", "pin", "sig", "pw"})
 """Short words that need a sign of a value (`=`) rather than a colon, and count in lower case or with others only."""
 
+_HINTS: Final = (
+    "pass", "pw", "secret", "token", "key", "auth", "cred", "cookie", "bearer", "jwt", "otp", "dsn", "pin", "sig",
+    "pat", "session", "csrf", "://", "-----begin", "@", "glpat", "xox", "sk-", "sk_", "rk_", "pk_", "akia", "asia",
+    "aiza", "ya29", "npm_", "pypi-", "hf_", "sg.", "shpat", "dop_", "eyj", "age-", "--user",
+)  # fmt: skip
+"""In lower case, what every form has one of, but for those of `_MAYBE`."""
 _MAYBE: Final = re.compile(
-    r"pass|pw|secret|token|key|auth|cred|cookie|bearer|jwt|otp|dsn|pin|sig|pat|session|csrf|://|-----BEGIN|@"
-    r"|gh[a-z]_|glpat|xox|sk[-_]|[rp]k_|AKIA|ASIA|AIza|ya29|npm_|pypi-|hf_|SG\.|shpat|dop_|eyJ|AGE-|-u\b|--user"
-    r"|[A-Za-z0-9+/_=-]{33}|[^\x20-\x7e\t\n\r]|\w[\"'`\\]++\w",
-    re.IGNORECASE,
+    r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{33}|[^\x20-\x7e\t\n\r]|\w[\"'`\\]++\w|[Gg][Hh][A-Za-z]_|-[Uu]\b"
 )
-"""A sign that a text may hold a secret at all: `token`, `://`, `ghp_x`. Where nothing matches the text is left as it
-is; most texts end here. It may match too much, never too little: a form below that is not heralded here is never
-found."""
+"""The other signs that a text may hold a secret at all, such as `ghp_`. With no hint and no match nothing here is
+anything, and the text is left as it is; most texts end here. It may match too much, never too little: a form below that
+is not heralded here is never found."""
 _NAMED: Final = re.compile(
     r"(?<![\w.-])(?P<name>[\w.-]++)(?P<sep>\\{0,4}[\"']?[ \t]{0,8}(?::=|=>|[:=])[ \t]{0,8}|[ \t]{1,8}(?=\S))"
 )
@@ -166,7 +167,7 @@ def _remembered(text: str) -> Redacted:
 
 
 def _redact(text: str) -> Redacted:
-    if _MAYBE.search(text) is None:
+    if not _may_hold_one(text):
         return Redacted(text)
     count, sure, left = 0, True, text
     for _ in range(_PASSES):
@@ -179,6 +180,14 @@ def _redact(text: str) -> Redacted:
     else:
         sure = sure and not _find(left)[0]
     return Redacted(left, count, is_sure=sure and not _UNSEEN.search(text) and not _is_dressed(left))
+
+
+def _may_hold_one(text: str) -> bool:
+    """Say, fast, whether a text may hold anything that is looked for; what is not ASCII may."""
+    if not text.isascii():
+        return True
+    lower = text.lower()
+    return any(hint in lower for hint in _HINTS) or _MAYBE.search(text) is not None
 
 
 def _is_dressed(text: str) -> bool:

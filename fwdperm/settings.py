@@ -19,7 +19,15 @@ REPLY_BYTES: Final = 1 << 20
 PROMPT_BYTES: Final = 1 << 26
 """Bytes in one prompt file: a request's text may stand in it several times over, escaped, once per unit."""
 VALUE_CHARS: Final = 64 * 1024
-"""Characters in one value. Shell analysis is linear, and this bounds it to a few tens of milliseconds."""
+"""Characters in one value. What goes over a whole text (redaction, the search for what it hides) is linear in it;
+reading a command line has a budget of its own, below."""
+LINE_DEPTH: Final = 64
+"""Levels of substitutions, subshells, bodies and wrappers followed in one command line; people stay under ten."""
+LINE_COMMANDS: Final = 512
+"""Commands read in one command line; a longer one is a script. Past this, and past the next, nothing allows it."""
+LINE_STEPS: Final = 4 * 1024
+"""Steps of reading one command line: one for each word, assignment, redirection and part of its syntax that is visited.
+Each takes a few microseconds, through units and guard."""
 CONTINUED_LINES: Final = 1_000
 """Continued lines in one value whose joints are checked; of more it is not certain what they come to, and it asks."""
 VALUES: Final = 64
@@ -56,12 +64,19 @@ UNCONSUMED_S: Final = 60.0
 """Seconds an answer may lie unread after its request's deadline before it is removed (no allow lies around unused)."""
 HALF_WRITTEN_S: Final = 2.0
 """Seconds a file that does not parse may take to become whole before it is refused: not every writer renames."""
+PRUNE_EVERY_S: Final = 600.0
+"""Seconds between looks for a segment of the journal that is not wanted any more; one goes at a time. A wall clock that
+is wrong for an hour costs six segments, and nine gigabytes a day can still be given up."""
+PRUNE_QUIET_S: Final = 5.0
+"""Seconds without a new line after which removing one holds nobody up."""
+PRUNE_LATEST_S: Final = 3600.0
+"""Seconds that a moment without new lines is waited for; then one segment goes all the same, or the disk would fill."""
 
 # -- crowds ----------------------------------------------------------------------------------------------------
 TURN_S: Final = 0.5
 """Seconds of one wake-up in which requests are decided; the rest of them come in the next one."""
 SHARE_S: Final = 0.2
-"""Of these, the seconds that one inbox may take: a line of 64,000 characters takes one or two."""
+"""Of these, the seconds that one inbox may take: two of the worst lines, or two hundred ordinary ones."""
 PUT_OFF_BYTES: Final = 64 << 20
 """Bytes of requests read and not yet looked at past which nothing more is read."""
 WAITING_INBOX: Final = 1_000

@@ -1,6 +1,6 @@
-"""`fwdperm audit tail|query|verify|export`: reading the journal.
+"""`fwdperm audit tail|query|verify|export|prune`: reading the journal, and giving up its oldest lines.
 
-Lives here: four commands over `journal/`. They open nothing for writing.
+Lives here: five commands over `journal/`. Only `prune` opens anything for writing, and only while nobody serves.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from fwdperm.cli.common import AsJson, Exit, Locations, Quiet, Root, counted, emit, fail, say, tell
-from fwdperm.errors import FwdpermError
+from fwdperm.cli.common import AsJson, ConfigOption, Exit, Locations, Quiet, Root, counted, emit, fail, say, tell
+from fwdperm.errors import AlreadyServed, FwdpermError
 from fwdperm.journal import (
     RECORD_KINDS,
     Filter,
     export_journal,
     follow_journal,
     query_journal,
+    surplus,
     tail_journal,
     verify_journal,
 )
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from fwdperm.journal import JournalLine
+    from fwdperm.journal import JournalLine, Retention
 
 _SPAN = re.compile(r"(\d+)(s|m|h|d)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -56,6 +57,7 @@ def register(app: typer.Typer) -> None:
     audit.command("query", short_help="Show the lines that match.")(query_command)
     audit.command("verify", short_help="Find edits, insertions, deletions, gaps.")(verify_command)
     audit.command("export", short_help="Write the journal as a table or as JSON lines.")(export_command)
+    audit.command("prune", short_help="Remove the oldest lines, as the settings say.")(prune_command)
     app.add_typer(audit, name="audit")
 
 
@@ -161,6 +163,76 @@ def export_command(
         export_journal(query_journal(_journal(setting), Filter(since_ms=_when(since))), sys.stdout, form=chosen)
     except (FwdpermError, OSError) as error:
         fail(str(error), Exit.INTERNAL)
+
+
+def prune_command(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    config: ConfigOption = None,
+    root: Root = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Remove the journal's oldest segments that `[journal]` `keep_days` and `keep_bytes` no longer keep.
+
+    What was decided stays known, and session rules stay in force. A daemon that serves prunes by itself, one segment
+    at a time; then this command removes nothing.
+    """
+    setting = Locations.of(root, config)
+    directory = _journal(setting)
+    retention = _retention(setting)
+    try:
+        unwanted = surplus(directory, retention, now_ms=int(time.time() * 1000))
+        size = sum(path.stat().st_size for path in unwanted)
+        served_by = "" if dry_run or not unwanted else _prune(setting, retention)
+    except (FwdpermError, OSError) as error:
+        fail(str(error), Exit.INTERNAL)
+    is_done = bool(unwanted) and not dry_run and not served_by
+    if as_json:
+        names = [path.name for path in unwanted]
+        emit("pruning", {"segments": names, "bytes": size, "removed": is_done, "limited": not retention.is_unlimited})
+        return
+    what = f"{counted(len(unwanted), 'segment')} of {counted(size, 'byte')}"
+    if retention.is_unlimited:
+        tell("everything is kept: neither `keep_days` nor `keep_bytes` is set in `[journal]`", quiet=quiet)
+    elif not unwanted:
+        tell("nothing is older or more than what is kept", quiet=quiet)
+    elif served_by:
+        tell(f"{shown(served_by)}; it removes {what} by itself, one at a time", quiet=quiet)
+    else:
+        say(*(f"{'would remove' if dry_run else 'removed'} {path.name}" for path in unwanted))
+        tell(f"{what} would go; nothing was removed" if dry_run else f"{what} gone", quiet=quiet)
+
+
+def _prune(setting: Locations, retention: Retention) -> str:
+    """Prune while nobody serves; say who serves where somebody does."""
+    from fwdperm.serve import prune_unserved  # noqa: PLC0415 - only here
+
+    try:
+        prune_unserved(setting.state, retention)
+    except AlreadyServed as error:
+        return error.problem
+    return ""
+
+
+def _retention(setting: Locations) -> Retention:
+    """Read what the settings keep; end the command where they cannot be read, or say something else than they mean."""
+    from fwdperm.policy import read_settings  # noqa: PLC0415 - only here
+    from fwdperm.rules import LayerKind, read_config  # noqa: PLC0415 - as above
+
+    try:
+        text = setting.config.read_bytes()
+    except FileNotFoundError:
+        if setting.config_is_named:
+            fail(f"there is no `{setting.config}`", Exit.CONFIG)
+        text = b""
+    except OSError as error:
+        fail(f"cannot read `{setting.config}`: {error.strerror}", Exit.CONFIG)
+    file = read_config(text, file=str(setting.config), kind=LayerKind.USER)
+    settings, problems = read_settings(file)
+    for problem in (*file.problems, *problems):
+        if problem.is_error:
+            fail(f"{problem}; nothing was removed", Exit.CONFIG)
+    return settings.retention
 
 
 def _journal(setting: Locations) -> Path:

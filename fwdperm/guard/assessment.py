@@ -7,7 +7,7 @@ understood is dangerous.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.guard.command_line import assess_line, assess_text
@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from fwdperm.wire import Facts
 
 
+_MOST_UNITS: Final = 1024
+"""Units of one line whose operands are looked at one by one; no line so long is routine."""
+
+
 def assess(facts: Facts, breakdown: Breakdown, surroundings: Surroundings) -> tuple[Assessment, tuple[Assessment, ...]]:
     """Say how dangerous a request and each of its units are.
 
@@ -62,11 +66,11 @@ def assess(facts: Facts, breakdown: Breakdown, surroundings: Surroundings) -> tu
         primary = [each for unit, each in zip(breakdown.units, units, strict=True) if not unit.auxiliary]
         return _worst([*own, *primary]), units
     worst, commands = assess_line(breakdown.line, facts.value, location)
-    lost = (
-        len(breakdown.line.commands) > MOST_COMMANDS
-    )  # a person's anyway: their operands are not looked at one by one
+    many = _many(breakdown, worst)
     units = tuple(
-        _capped(worst) if lost and unit.auxiliary else _line_unit(unit, facts, surroundings, location, commands, worst)
+        many
+        if many is not None and unit.auxiliary
+        else _line_unit(unit, facts, surroundings, location, commands, worst)
         for unit in breakdown.units
     )
     primary = [each for unit, each in zip(breakdown.units, units, strict=True) if not unit.auxiliary]
@@ -119,6 +123,16 @@ def _line_unit(  # noqa: PLR0913, PLR0917 - what every look needs
         # a command on another machine says nothing to the rules, and is a catastrophe all the same
         return _capped(found) if unit.auxiliary and not unit.remote else found
     return assess_unit(unit, facts, surroundings)
+
+
+def _many(breakdown: Breakdown, worst: Assessment) -> Assessment | None:
+    """Give what every operand of a line is that has too many to look at one by one; None for other lines."""
+    line = breakdown.line
+    if line is None or (len(line.commands) <= MOST_COMMANDS and len(breakdown.units) <= _MOST_UNITS):
+        return None
+    if worst.danger.rank >= Danger.DANGEROUS.rank:
+        return _capped(worst)
+    return Assessment(Danger.DANGEROUS, "dangerous.many", f"more than {_MOST_UNITS} commands and files in one line")
 
 
 def _capped(found: Assessment) -> Assessment:

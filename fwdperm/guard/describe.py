@@ -128,7 +128,7 @@ def describe() -> str:
         ),
         "## Catastrophes and the like: commands together, hidden ones, and our own\n",
         _table(("id", "why"), ((catastrophe_id(name), why) for name, why in FLOWS)),
-        f"Of `fwdperm` itself an agent may type {_code(HARMLESS_VERBS)}.\n",
+        f"Of `fwdperm` itself an agent may type {_code(HARMLESS_VERBS)}, but not `audit prune`.\n",
     ]
     return "\n".join(parts)
 

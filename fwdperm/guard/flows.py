@@ -426,8 +426,9 @@ def _hidden(web: Web, location: Location, text: str, found: dict[int, Flow], dep
     if "$" not in text and "`" not in text and "{" not in text:
         return
     variables: dict[str, str] | None = None
+    last = len(web.line.commands) - 1 if web.line.cut_short else -1  # the text that was not read to its end
     for index, command in enumerate(web.commands):
-        if not command.raw or all(word.known for word in command.words):
+        if index == last or not command.raw or all(word.known for word in command.words):
             continue
         if variables is None:
             variables = assignments(web.line)

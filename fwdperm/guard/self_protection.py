@@ -6,9 +6,11 @@ Lives here: which paths are ours, which of our verbs an agent may type. Never he
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Final
 
+from fwdperm.guard.places import normalised
 from fwdperm.guard.surroundings import is_under
 from fwdperm.programs import lookup
 
@@ -68,8 +70,19 @@ def is_own(path: str, own: tuple[str, ...], workspaces: tuple[str, ...]) -> bool
 
 @lru_cache(maxsize=2048)
 def holds_own(path: str, own: tuple[str, ...]) -> bool:
-    """Say whether removing this directory would take one of our files with it."""
-    return any(path and is_under(file, (path,)) for file in own)
+    """Say whether moving or removing what a word names takes one of our files with it.
+
+    Args:
+        path: Absolute and normal; `*`, `?` and `[...]` stand for what a shell would put there.
+        own: The operator's list.
+    """
+    if not path.startswith("/"):
+        return False
+    wanted = path.lower().rstrip("/").split("/")
+    return any(
+        len(parts) >= len(wanted) and all(map(fnmatchcase, parts, wanted))
+        for parts in (normalised(file).lower().split("/") for file in own)
+    )
 
 
 def is_named_like_us(path: str) -> bool:
@@ -91,7 +104,8 @@ def own_verb(argv: tuple[str, ...]) -> str | None:
     """Find the verb when `argv` runs our command, directly or through a runner; None when it does not.
 
     Returns:
-        The first word that is not an option; `""` when there is none.
+        The first word that is not an option; `""` when there is none. `audit prune` is a verb of its own: it is the one
+        of that family that removes anything.
     """
     words = _behind_a_runner(argv)
     interpreter = lookup(words[0]) if len(words) > 2 and words[1] == "-m" else None  # noqa: PLR2004 - it, `-m`, a module
@@ -102,4 +116,5 @@ def own_verb(argv: tuple[str, ...]) -> str | None:
     rest = words[1:]
     if any(word in {"--help", "-h"} for word in rest):
         return "--help"
-    return next((word for word in rest if not word.startswith("-")), rest[0] if rest else "")
+    verb = next((word for word in rest if not word.startswith("-")), rest[0] if rest else "")
+    return "audit prune" if verb == "audit" and "prune" in rest else verb

@@ -144,6 +144,9 @@ def holds_token(text: str) -> bool:
 
 _SQL_NOISE: Final = re.compile(r"('(?:[^']|'')*')|--[^\n]*|/\*.*?\*/", re.DOTALL)
 """A literal (`'x;y'`, kept as an empty one) or a comment (`-- x`) of SQL: a `;` or a `drop` in it is none."""
+_SQL_QUOTED: Final = re.compile(r"('(?:[^']|'')*')|--[^\n]*")
+"""The same (`'x;y'`, `-- x`) without comments between stars, for text in which one of those is left open: looking for
+its end again and again would take quadratic time."""
 _SQL_DROP: Final = re.compile(
     r"\s*(?:drop\s+(?:database|schema|table|tablespace|keyspace|collection|owned)\b|truncate\b)", re.IGNORECASE
 )
@@ -160,9 +163,13 @@ _JS_DROP: Final = re.compile(r"\.\s*(?:dropDatabase|drop|deleteMany)\s*\(\s*(?:\
 
 def sql_statements(text: str) -> list[str]:
     """Cut SQL into statements, with comments and string literals taken out."""
-    return [
-        part for part in _SQL_NOISE.sub(lambda noise: "''" if noise.group(1) else " ", text).split(";") if part.strip()
-    ]
+    ends = text.rfind("*/") + 2  # a comment that does not end is none, and is not looked for again and again
+    head, tail = (text[:ends], text[ends:]) if ends > 1 else ("", text)
+    plain = "".join(
+        noise.sub(lambda found: "''" if found.group(1) else " ", part)
+        for noise, part in ((_SQL_NOISE, head), (_SQL_QUOTED, tail))
+    )
+    return [part for part in plain.split(";") if part.strip()]
 
 
 def sql_drops(text: str) -> bool:

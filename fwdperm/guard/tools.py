@@ -84,8 +84,6 @@ _HIGH_ENTROPY: Final = re.compile(r"[A-Za-z0-9+/_=-]{40,}|(?:%[0-9A-Fa-f]{2}){12
 """A run that carries data rather than words: forty letters of base64, or twelve escaped bytes
 (`%41%42%43%44%45%46%47%48%49%4a%4b%4c`)."""
 
-Shell = "Callable[[str, Location], Assessment]"
-
 
 def says(danger: Danger, id_: str, reason: str, *words: str) -> Assessment:
     """Make an assessment whose id begins with its class."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from fwdperm.guard.critical import BLOCK_DEVICE, by_words
 from fwdperm.guard.markers import sensitive_to_read, sensitive_to_write
 from fwdperm.guard.places import LONGEST_PATH
-from fwdperm.guard.self_protection import is_own, own_verb
+from fwdperm.guard.self_protection import holds_own, is_own, own_verb
 from fwdperm.programs import Carries, Files, lookup
 
 if TYPE_CHECKING:
@@ -59,13 +59,15 @@ def _by_files(command: Command, location: Location) -> tuple[str, str, Argv] | N
         return None
     files = program.use.files if program is not None else Files.UNKNOWN
     writes_last = files in (Files.WRITE_LAST, Files.MOVE)
+    argv = command.argv
+    is_ours = own_verb(argv) is not None
     for at, word in enumerate(command.words[1:], 1):
         is_last = at == len(command.words) - 1
         is_identity = not _IDENTITIES.isdisjoint((command.words[at - 1].text,)) and not families.isdisjoint(
             ("web client", "remote copier")
         )
         for candidate in candidates(word.text):
-            found = _own_operand(command, program, candidate, location, last=is_last)
+            found = None if is_ours else _own_operand(argv, program, candidate, location, last=is_last)
             if found is None and "reader" in families and not command.remote:
                 is_read = not (writes_last and is_last) and not is_identity
                 found = read_catastrophe(candidate, location) if is_read else None
@@ -125,27 +127,37 @@ def _spellings(text: str, location: Location) -> tuple[str, ...]:
 
 
 def _own_operand(
-    command: Command, program: Program | None, text: str, location: Location, *, last: bool
+    argv: Argv, program: Program | None, text: str, location: Location, *, last: bool
 ) -> tuple[str, str] | None:
     around = location.surroundings
     if ("\n" in text or " " in text) and not text.startswith(("/", "~", ".", "$")):
         return None
     families = program.families if program is not None else frozenset()
-    if ("/" not in text and "writer" not in families) or own_verb(command.argv) is not None:
+    if "/" not in text and families.isdisjoint(("writer", "remover")):
         return None
     for path in _spellings(text, location):
+        if _takes_away(argv, program, last=last) and holds_own(path, around.own):
+            return "critical.own-files", "moves or removes a directory with this permission system's own files"
         if not is_own(path, around.own, around.workspaces):
             continue
-        if "bystander" in families and not (_searches(program) and _ACTIONS & set(command.argv)):
+        if "bystander" in families and not (_searches(program) and _ACTIONS & set(argv)):
             continue
         if not last and program is not None and (_copies(program) or "archiver" in families):
             continue
         if not families.isdisjoint(("sed script", "awk program")) and not any(
-            word.startswith(("-i", "--in-place")) or (word[:1] == "-" and "i" in word) for word in command.argv[1:]
+            word.startswith(("-i", "--in-place")) or (word[:1] == "-" and "i" in word) for word in argv[1:]
         ):
             continue
         return "critical.own-files", "changes this permission system's own files"
     return None
+
+
+def _takes_away(argv: Argv, program: Program | None, *, last: bool) -> bool:
+    """Say whether what an operand names is not there any more afterwards: removed, or moved somewhere else."""
+    if program is None:
+        return False
+    is_source = not last or any(word.startswith(("-t", "--target")) for word in argv)
+    return "remover" in program.families or (program.use.files is Files.MOVE and is_source)
 
 
 def _searches(program: Program | None) -> bool:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 _SELF: Final = inotify.DELETE_SELF | inotify.MOVE_SELF
 _ENTRIES: Final = inotify.CREATE | inotify.DELETE | inotify.MOVED_TO | inotify.MOVED_FROM
-_APPEARED: Final = inotify.CREATE | inotify.MOVED_TO
 _FEW_WATCHES: Final = 200
 _MANY_CHECKS: Final = 10
 """With more watches than that, only every so many checks ask the kernel which of them live: it takes milliseconds. The

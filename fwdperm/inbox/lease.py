@@ -30,7 +30,7 @@ _OPEN: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOOK_S: Final = 0.1
 """Seconds between two looks of a daemon that stands by; takeover is promised within one second."""
 _LOOKS: Final = 3
-"""Looks before giving up: whoever asks who holds the lock holds it shared for a moment."""
+"""Looks before giving up: a copy that a fork just made of a daemon which ended holds the lock for a moment."""
 _HOLDER_BYTES: Final = 4096
 _HELD: weakref.WeakSet[FlockLease] = weakref.WeakSet()
 
@@ -172,25 +172,6 @@ def take_lease(state: Path, *, standby: bool = False, is_stopped: Callable[[], b
         raise EnvironmentFailure(f"cannot lock `{state / LOCK}`: {safe_reading.os_error_words(error)}") from error
     else:
         return taken
-
-
-def holder_of(state: Path) -> Holder | None:
-    """Say who holds the lease of a state directory; None when nobody does, or it cannot be learned."""
-    try:
-        descriptor = os.open(state / LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        # a shared lock: two who only look do not take each other for the owner
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return read_holder(os.pread(descriptor, _HOLDER_BYTES, 0))
-    except OSError:
-        return None
-    else:
-        return None
-    finally:
-        os.close(descriptor)
 
 
 def _try(path: Path) -> FlockLease | Holder | None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fwdperm.journal.filters import Filter
     from fwdperm.journal.line import JournalLine, read_record
     from fwdperm.journal.log import Journal
+    from fwdperm.journal.prune import Retention, prune_journal, surplus
     from fwdperm.journal.query import export_journal, follow_journal, query_journal, tail_journal
     from fwdperm.journal.record import (
         RECORD_KINDS,
@@ -44,6 +45,7 @@ else:
             "filters": ("Filter",),
             "line": ("JournalLine", "read_record"),
             "log": ("Journal",),
+            "prune": ("Retention", "prune_journal", "surplus"),
             "query": ("export_journal", "follow_journal", "query_journal", "tail_journal"),
             "record": (
                 "AskedRecord",
@@ -84,6 +86,7 @@ __all__ = [
     "JournalState",
     "OverruledRecord",
     "RepliedRecord",
+    "Retention",
     "RuleAddedRecord",
     "RuleRevokedRecord",
     "SessionSeenRecord",
@@ -96,9 +99,11 @@ __all__ = [
     "export_journal",
     "follow_journal",
     "key_hash",
+    "prune_journal",
     "query_journal",
     "read_record",
     "replay_journal",
+    "surplus",
     "tail_journal",
     "verify_journal",
 ]

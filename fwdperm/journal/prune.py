@@ -1,6 +1,7 @@
 """Removing old segments without losing what is in force.
 
-Lives here: the order in which a prune may be interrupted anywhere. Never here: when to prune (the operator says).
+Lives here: which segments the operator no longer wants kept, and the order in which a prune may be interrupted
+anywhere. Never here: when to prune (`serve/pruning.py`).
 
 Keys of everything ever decided, then a snapshot of every fold and the anchor in one commit, then the segments, oldest
 first. Until the anchor is durable nothing is removed; after it, whatever is still there is a whole tail of the log.
@@ -11,9 +12,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from fwdperm.journal.line import hash_of, take_apart
+from fwdperm.journal.line import NotALine, OtherVersion, hash_of, take_apart
 from fwdperm.journal.record import PrunedRecord, SnapshotRecord
 from fwdperm.journal.segments import JournalFailed, last_line, listing, number_of, sync_directory
 
@@ -25,21 +27,83 @@ if TYPE_CHECKING:
 SNAPSHOT_CHARS: Final = 32 * 1024
 """Characters of a state in one line; a longer one goes over several."""
 
+DAY_MS: Final = 24 * 3600 * 1000
 
-def prune(journal: Journal, *, keep: int) -> int:
-    """Remove all but the newest segments.
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How much of the journal the operator wants kept.
+
+    Attributes:
+        days: A segment may go when its newest line is older; None keeps it whatever its age.
+        size: The oldest segments may go while all of them have more bytes than this; None keeps them whatever their
+            size. Who may send requests decides how soon that is.
+    """
+
+    days: float | None = None
+    size: int | None = None
+
+    @property
+    def is_unlimited(self) -> bool:
+        """Say whether nothing is ever removed."""
+        return self.days is None and self.size is None
+
+
+def surplus(directory: Path, retention: Retention, *, now_ms: int) -> list[Path]:
+    """Give the segments that need not be kept any more, oldest first. The one that is written to is never among them.
 
     Args:
-        journal: Open and healthy.
-        keep: How many segments stay, at least 1: the one that is written to.
+        directory: The journal's.
+        retention: What the operator wants kept.
+        now_ms: Wall clock, epoch milliseconds.
 
     Returns:
-        How many were removed. 0 when there were no more than `keep`.
+        Always an unbroken run from the oldest on. It ends before a segment whose last line is damaged: what shows
+        that something happened to the journal stays.
 
     Raises:
-        JournalFailed: When the disk refuses. What is left is a journal that replays to the same state.
+        OSError: When a segment cannot be read.
     """
-    gone = listing(journal.directory)[: -max(1, keep)]
+    if retention.is_unlimited:
+        return []
+    segments = listing(directory)
+    left = sum(path.stat().st_size for path in segments)
+    found: list[Path] = []
+    for path in segments[:-1]:
+        newest = _newest_ms(path)
+        is_too_much = retention.size is not None and left > retention.size
+        is_too_old = retention.days is not None and newest is not None and now_ms - newest > retention.days * DAY_MS
+        if newest is None or not (is_too_much or is_too_old):
+            break
+        left -= path.stat().st_size
+        found.append(path)
+    return found
+
+
+def _newest_ms(path: Path) -> int | None:
+    """Give when a segment's last line was written; 0 for one without lines, None when the line says no time."""
+    raw = last_line(path)
+    try:
+        return take_apart(raw).at if raw else 0
+    except (NotALine, OtherVersion):
+        return None
+
+
+def prune_journal(journal: Journal, *, count: int) -> int:
+    """Remove the oldest segments.
+
+    Args:
+        journal: Open and healthy, with every fold whose state must outlive the lines that made it.
+        count: How many. The one that is written to always stays.
+
+    Returns:
+        How many were removed.
+
+    Raises:
+        JournalFailed: When the disk refuses. What is left is a journal that replays to the same state, and nothing of
+            the prune waits to be written.
+    """
+    gone = listing(journal.directory)[:-1][: max(0, count)]
     if not gone:
         return 0
     journal.flush()
@@ -49,7 +113,8 @@ def prune(journal: Journal, *, keep: int) -> int:
         digest, count = _keep_keys(journal, keys)
         for name, state in journal.replayed.folding.dump().items():
             _snapshot(journal, name, state)
-        journal.append(PrunedRecord(removed=removed, keys=keys, keys_count=count, keys_digest=digest))
+        damage = journal.state.damage
+        journal.append(PrunedRecord(removed=removed, keys=keys, keys_count=count, keys_digest=digest, damage=damage))
         journal.commit()
         journal.save_checkpoint()
         for path in gone:
@@ -58,7 +123,11 @@ def prune(journal: Journal, *, keep: int) -> int:
             if path.name != keys:
                 path.unlink()
         sync_directory(journal.directory)
-    except OSError as error:
+    except JournalFailed:
+        journal.discard()  # an anchor for segments that were not removed is no lie, but nobody needs it any more
+        raise
+    except (OSError, NotALine, OtherVersion) as error:
+        journal.discard()
         raise JournalFailed(f"cannot prune the journal: {error}") from error
     return len(gone)
 

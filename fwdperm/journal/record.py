@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from fwdperm.wire import Decision, Request
 
-NO_MAPPING: Mapping[str, Any] = {}
-
 
 def _text(limit: int) -> Any:
     """Declare a field of free text: redacted, then clipped to `limit` characters."""
@@ -361,6 +359,7 @@ class PrunedRecord:
         keys: File that holds the hashes of every request decided in them.
         keys_count: How many.
         keys_digest: sha-256 (hex) of that file.
+        damage: How often damage had been found in the journal by then. What noted it may be among what was removed.
     """
 
     KIND: ClassVar[str] = "pruned"
@@ -368,6 +367,7 @@ class PrunedRecord:
     keys: str = ""
     keys_count: int = 0
     keys_digest: str = ""
+    damage: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

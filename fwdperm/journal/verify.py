@@ -192,6 +192,9 @@ def _anchor(file: str, number: int, line: JournalLine, made: Verification, front
         front.is_anchored |= any(each[1:] == [str(front.expected[0]), front.expected[1]] for each in names)
     front.keys = (str(line.data.get("keys", "")), str(line.data.get("keysDigest", "")))
     made.note(file, number, f"{len(names)} segments were pruned before this line")
+    damage = line.data.get("damage", 0)
+    if damage:
+        made.find(file, number, f"the journal had been damaged before segments were pruned: {damage} times")
 
 
 def _end(directory: Path, made: Verification, head: Point | None, *, has_lines: bool) -> None:

@@ -76,8 +76,3 @@ class JudgeSetup:
     def is_on_this_machine(self) -> bool:
         """Say whether the model runs here: then no proxy of the environment stands between."""
         return urlsplit(self.base_url).hostname in LOOPBACK
-
-    @property
-    def needs_key(self) -> bool:
-        """Say whether a key has to be found before the model can be asked."""
-        return bool(self.key_env or self.key_command)

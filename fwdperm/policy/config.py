@@ -5,9 +5,11 @@ Lives here: `Config` and `read_settings`. Pure: it checks values that `rules/tom
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fwdperm.journal import Retention
 from fwdperm.policy.judge_config import read_judge
 from fwdperm.rules import Problem
 from fwdperm.seat import Unattended
@@ -32,6 +34,8 @@ class Config:
         sensitive_write: The same for writing.
         exec_judgeable: Whether test runners and build tools count as routine.
         judge: How the judge is set up; None for no judge.
+        keep_days: Days that the journal's lines are kept at least; None for ever.
+        keep_bytes: Bytes of the journal past which its oldest lines go; None for no limit.
     """
 
     unattended: Unattended = Unattended.HOLD
@@ -41,6 +45,13 @@ class Config:
     sensitive_write: tuple[str, ...] = ()
     exec_judgeable: bool = True
     judge: JudgeSetup | None = None
+    keep_days: float | None = None
+    keep_bytes: int | None = None
+
+    @property
+    def retention(self) -> Retention:
+        """How much of the journal is kept."""
+        return Retention(days=self.keep_days, size=self.keep_bytes)
 
 
 class _Reader:
@@ -95,6 +106,7 @@ def read_settings(config: ConfigFile) -> tuple[Config, tuple[Problem, ...]]:
     reader = _Reader(config.layer.name, config.settings)
     reader.table("seat", frozenset({"wait_s"}))
     reader.table("guard", frozenset({"sensitive_read", "sensitive_write", "exec_judgeable"}))
+    reader.table("journal", frozenset({"keep_days", "keep_bytes"}))
     judge, wrong = read_judge(config.settings.get("judge"), file=config.layer.name)
     unattended = reader.take(
         "unattended",
@@ -125,6 +137,13 @@ def read_settings(config: ConfigFile) -> tuple[Config, tuple[Problem, ...]]:
             expected="true or false",
         ),
         judge=judge,
+        # what is wrong here limits nothing: no line of the audit goes that nobody gave up
+        keep_days=reader.take(
+            "journal", "keep_days", default=None, check=_is_days, expected="a number of days above 0"
+        ),
+        keep_bytes=reader.take(
+            "journal", "keep_bytes", default=None, check=_is_size, expected="a whole number of bytes above 0"
+        ),
     )
     return made, (*reader.problems, *wrong)
 
@@ -139,3 +158,11 @@ def _is_texts(value: Any) -> bool:
 
 def _is_wait(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 1 <= value <= LONGEST_WAIT_S
+
+
+def _is_days(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < math.inf
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0

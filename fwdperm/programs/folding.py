@@ -32,7 +32,8 @@ _PLACES: Final[dict[str, int]] = _INDEX["places"]
 _LOCAL: Final[dict[str, int]] = _INDEX["local"]
 """Every path by which a project carries a program along -> the line of its page."""
 _VERSIONED: Final = frozenset(_INDEX["versioned"])
-_PAGES: Final = PAGES.split("\n")[1:-1]
+_ENDS: Final[list[int]] = _INDEX["ends"]
+"""Where each page ends in the text: one is cut out of it when it is looked up, so that nobody pays for the others."""
 _CACHED: Final = 4_096
 _LONGEST: Final = 64
 """Characters of the longest name that is looked up; a longer word names no program that anybody wrote down."""
@@ -92,12 +93,13 @@ def names_of_family(family: str) -> tuple[str, ...]:
 
 def every_program() -> tuple[Program, ...]:
     """Give every page of the book, in order of the canonical names. Reads all of them: for pages and tests."""
-    return tuple(_page(at) for at in range(len(_PAGES)))
+    return tuple(_page(at) for at in range(len(_ENDS)))
 
 
 @cache
 def _page(at: int) -> Program:
-    return _program(json.loads(_PAGES[at]))
+    start = 1 + (_ENDS[at - 1] if at else 0)  # the text begins with a line end
+    return _program(json.loads(PAGES[start : _ENDS[at]]))
 
 
 def _program(page: dict[str, Any]) -> Program:

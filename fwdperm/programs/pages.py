@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import sys
 import tomllib
+from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar
 
@@ -208,10 +209,9 @@ def compile_book(folder: Path = BOOK) -> str:
         if page.versions:
             versioned.append(len(lines))
         lines.append(_json(_program(name, page, reasons)))
-    index = json.dumps(
-        {"places": places, "local": local, "versioned": versioned}, ensure_ascii=False, separators=(",", ":")
-    )
-    named = json.dumps(variables.model_dump(), ensure_ascii=False, separators=(",", ":"))
+    ends = list(accumulate(len(line) + 1 for line in lines))
+    index = _json({"places": places, "ends": ends, "local": local, "versioned": versioned})
+    named = _json(variables.model_dump())
     body = "\n".join(lines)
     return f"{_HEAD}INDEX = r'''{index}'''\nVARIABLES = r'''{named}'''\nPAGES = r'''\n{body}\n'''\n"
 

@@ -200,7 +200,7 @@ class Ruleset:
         narrowing: dict[int, RuleFinding] = {}
         for place, spelling in self._matches(unit):
             entry = self._entries[place]
-            if self._is_silent(entry.rule, unit):
+            if self._is_silent(entry.rule, unit) or (unit.unread and entry.action is Action.ALLOW):
                 if entry.rule.action is Action.ALLOW:
                     unheard = unheard or RuleFinding(Action.ASK, entry.rule, spelling, note=unit.opaque)
                 continue
@@ -221,7 +221,7 @@ class Ruleset:
             entry = self._entries[place]
             if entry.rule is decided:
                 status, decided = MatchStatus.DECIDES, None
-            elif self._is_silent(entry.rule, unit):
+            elif self._is_silent(entry.rule, unit) or (unit.unread and entry.action is Action.ALLOW):
                 status = MatchStatus.SILENT
             else:
                 status = MatchStatus.OVERRIDDEN
@@ -243,7 +243,7 @@ class Ruleset:
         default = self._defaults.choose(unit.surface, auxiliary=unit.auxiliary)
         if default is not None and default.action is Action.DENY and not unit.aside:
             return RuleFinding(Action.DENY, default=default)
-        if unit.opaque and self.mode is not Mode.YOLO:
+        if unit.opaque and (unit.unread or self.mode is not Mode.YOLO):
             return RuleFinding(Action.ASK, note=unit.opaque, default=default)
         if unit.aside or (unit.auxiliary and default is None) or (unit.remote and unit.carrier >= 0):
             return RuleFinding(Action.ALLOW, speaks=False)

@@ -25,7 +25,7 @@ from fwdperm.rules.toml_rules import Lines, RulesReader, says_an_action, show
 RULESET_BYTES: Final = 4 << 20
 """Bytes in one ruleset file: about forty thousand rules. More is a mistake, and parsing it would hold up everyone."""
 
-SETTINGS: Final = frozenset({"mode", "unattended", "judge", "seat", "workspaces", "guard"})
+SETTINGS: Final = frozenset({"mode", "unattended", "judge", "seat", "workspaces", "guard", "journal"})
 """Keys that a user's configuration may hold beside `rules` and `agents`."""
 
 PROJECT_SETTINGS: Final = frozenset({"grants"})

@@ -22,6 +22,7 @@ class Unit:
         opaque: Why it cannot be known what would really happen, in words; empty when it is known. An opaque unit
             is allowed only by a rule whose pattern is a bare `*`. An auxiliary unit that is opaque asks even where no
             rule speaks: what it names cannot be told.
+        unread: True when more stands in it than was read: whatever rule allows it, it asks, for a deny may be meant.
         stands: Where it was found, for people: `command`, `substitution`, `wrapper`, `redirect`, `operand`,
             `canonical`, ...
         carrier: Index in the same breakdown of the unit that runs or contains this one; -1 for none.
@@ -55,3 +56,4 @@ class Unit:
     folds_case: bool = False
     command: int = -1
     consented: bool = False
+    unread: bool = False

@@ -42,7 +42,7 @@ _SEQUENCE_CHARS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class OnScreen:
     """What is on screen.
 
     Attributes:
@@ -57,7 +57,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TypedLine:
     """A line that counts, for what was on screen all the while."""
 
     text: str
@@ -101,7 +101,7 @@ class Sign(StrEnum):
     LEFT = "left"
 
 
-Event: TypeAlias = Line | Void | Begun | Echo | Erased | Sign
+EditorEvent: TypeAlias = TypedLine | Void | Begun | Echo | Erased | Sign
 
 
 class Editor:
@@ -112,7 +112,7 @@ class Editor:
     """
 
     def __init__(self) -> None:
-        self._context = Standing()
+        self._screen = OnScreen()
         self._is_open = True
         self._keys: list[str] = []
         self._unseen = 0
@@ -121,7 +121,7 @@ class Editor:
         self._is_pasting = False
         self._is_row_over = False
         self._last_key = -math.inf
-        self._held: Line | None = None
+        self._held: TypedLine | None = None
         self._alone_at = -math.inf
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._unread = ""
@@ -134,10 +134,10 @@ class Editor:
     @property
     def due(self) -> float | None:
         """When `tick` has something to do; None when nothing does."""
-        times = [self._context.opens_at] if not self._is_open and self._context.opens_at < math.inf else []
+        times = [self._screen.opens_at] if not self._is_open and self._screen.opens_at < math.inf else []
         return min([*times, self._alone_at] if self._held is not None else times, default=None)
 
-    def keys(self, data: bytes, *, now: float) -> list[Event]:
+    def keys(self, data: bytes, *, now: float) -> list[EditorEvent]:
         """Take what was typed.
 
         Args:
@@ -147,7 +147,7 @@ class Editor:
         Returns:
             What to show, which lines are void. Never a line that counts: that takes a `tick`.
         """
-        out: list[Event] = []
+        out: list[EditorEvent] = []
         if data:
             self._touch(now, out)
         self._unread += self._decoder.decode(data)
@@ -158,36 +158,36 @@ class Editor:
             self._touch(now, out)  # half a key is one
         return out
 
-    def turn(self, context: Standing, *, why: str, now: float) -> list[Event]:
+    def turn(self, screen: OnScreen, *, why: str, now: float) -> list[EditorEvent]:
         """Take that something else is on screen from now on: what was typed so far is not for it.
 
         Args:
-            context: What is on screen.
+            screen: What is on screen.
             why: Half a sentence: why what was typed so far is void.
             now: The time.
         """
-        out: list[Event] = []
+        out: list[EditorEvent] = []
         if self._held is not None:
             out.append(Void(text=self._held.text, why=why))
             self._held = None
         if self._is_begun and self._void in {"", self._too_soon} - {why}:
             self._void = why
             out.append(Begun(text="".join(self._keys), why=why))
-        self._context = context
-        self._is_open = context.opens_at <= now
+        self._screen = screen
+        self._is_open = screen.opens_at <= now
         return out
 
-    def tick(self, now: float) -> list[Event]:
+    def tick(self, now: float) -> list[EditorEvent]:
         """Take that time has passed, and that nothing else was typed until now.
 
         Returns:
             A line that counts, if one does now.
         """
-        out: list[Event] = []
+        out: list[EditorEvent] = []
         if self._held is not None and now >= self._alone_at:
             out.append(self._held)
             self._held = None
-        if not self._is_open and now >= self._context.opens_at:
+        if not self._is_open and now >= self._screen.opens_at:
             self._is_open = True
         return out
 
@@ -207,7 +207,7 @@ class Editor:
             yield key
         self._unread = text[at:]
 
-    def _touch(self, now: float, out: list[Event]) -> None:
+    def _touch(self, now: float, out: list[EditorEvent]) -> None:
         """A key came: the line it belongs to is begun, and void where it may not count."""
         self._is_begun = True
         if self._held is not None:
@@ -224,12 +224,12 @@ class Editor:
 
     @property
     def _too_soon(self) -> str:
-        return f"that was typed before {self._context.name or 'the screen'} could be read"
+        return f"that was typed before {self._screen.name or 'the screen'} could be read"
 
     def _taint(self, why: str) -> None:
         self._void = self._void or why
 
-    def _press(self, key: str, now: float, out: list[Event]) -> None:
+    def _press(self, key: str, now: float, out: list[EditorEvent]) -> None:
         if key == _PASTE_BEGINS:
             self._is_pasting, self._is_row_over = True, False
             self._taint(PASTED)
@@ -253,14 +253,14 @@ class Editor:
         else:
             self._add(key, out)
 
-    def _add(self, key: str, out: list[Event]) -> None:
+    def _add(self, key: str, out: list[EditorEvent]) -> None:
         if len(self._keys) >= LINE_KEYS:
             self._taint(TOO_LONG)
             return
         self._keys.append(key)
         out.append(Echo(key))
 
-    def _erase(self, count: int, out: list[Event]) -> None:
+    def _erase(self, count: int, out: list[EditorEvent]) -> None:
         out.extend(Erased(self._keys.pop()) for _ in range(min(count, len(self._keys) - self._unseen)))
 
     def _last_word(self) -> int:
@@ -272,7 +272,7 @@ class Editor:
             count += 1
         return count
 
-    def _enter(self, now: float, out: list[Event]) -> None:
+    def _enter(self, now: float, out: list[EditorEvent]) -> None:
         """The line is over. One that may count is held for a moment: whatever comes right behind it voids it."""
         text, void = "".join(self._keys), self._void
         self._forget_line()
@@ -280,9 +280,9 @@ class Editor:
         if void:
             out.append(Void(text=text, why=void))
         else:
-            self._held = Line(text=text, about=self._context.about)
+            self._held = TypedLine(text=text, about=self._screen.about)
 
-    def _end_paste(self, now: float, out: list[Event]) -> None:
+    def _end_paste(self, now: float, out: list[EditorEvent]) -> None:
         """A pasted line end at the very end is one on screen, too; otherwise the line goes on up to the next Enter."""
         was_pasting, self._is_pasting = self._is_pasting, False
         self._taint(PASTED)

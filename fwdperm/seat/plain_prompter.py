@@ -126,7 +126,7 @@ class PlainPrompter:
             self._asked = None
             self._talk = None
             self._say(f"\n{shown(closed.words) if closed else 'closed'}  ({name})")
-            self._turn(editor.Standing(), why=_ended(name))
+            self._turn(editor.OnScreen(), why=_ended(name))
         if view.front is not None:
             self._ask(view.front, waiting=len(view.waiting) - 1)
 
@@ -144,7 +144,7 @@ class PlainPrompter:
         columns, rows = self._terminal.size()
         left = question.deadline - self._loop.time()
         name = shown(question.prompt.id)
-        self._turn(editor.Standing(name=name, opens_at=math.inf), why=f"that was typed before {name} was asked")
+        self._turn(editor.OnScreen(name=name, opens_at=math.inf), why=f"that was typed before {name} was asked")
         picture = draw(question.prompt, width=columns, colour=self._colour, waiting=waiting, time_left=left)
         self._asked = question
         self._hidden = picture.hidden
@@ -170,17 +170,17 @@ class PlainPrompter:
     def _on_screen(self) -> None:
         """Everything said so far can be read now: what was typed before was not for it."""
         if self._asked is None:
-            self._turn(editor.Standing(), why=_UNSEEN)
+            self._turn(editor.OnScreen(), why=_UNSEEN)
             return
         name = shown(self._asked.prompt.id)
         opens_at = self._loop.time() + lines.moment(self._asked.prompt)
-        self._turn(self._context(self._asked, opens_at=opens_at), why=f"that was typed before {name} could be read")
+        self._turn(self._screen(self._asked, opens_at=opens_at), why=f"that was typed before {name} could be read")
 
-    def _context(self, asked: WaitingQuestion, *, opens_at: float) -> editor.Standing:
+    def _screen(self, asked: WaitingQuestion, *, opens_at: float) -> editor.OnScreen:
         """Give what is on screen for that question now, as nothing before was."""
         self._turns += 1
         about = (asked.key, asked.digest, self._turns)
-        return editor.Standing(about=about, name=shown(asked.prompt.id), opens_at=opens_at)
+        return editor.OnScreen(about=about, name=shown(asked.prompt.id), opens_at=opens_at)
 
     def _on_drained(self) -> None:
         self._on_screen()
@@ -191,7 +191,7 @@ class PlainPrompter:
         why = _ended(shown(self._asked.prompt.id)) if self._asked is not None else _UNSEEN
         self._asked = None
         self._talk = None
-        self._turn(editor.Standing(opens_at=math.inf), why=why)
+        self._turn(editor.OnScreen(opens_at=math.inf), why=why)
         if self._view().front is not None and not self._has_called:
             self._has_called = True
             self._say("\n[fwdperm: a question waits; bring this job to the foreground, or use `fwdperm list`]")
@@ -274,7 +274,7 @@ class PlainPrompter:
         self._say("\nleft this prompter; requests go on waiting for `fwdperm allow` and `fwdperm reject`")
         self.detach()
 
-    def _turn(self, context: editor.Standing, *, why: str) -> bool:
+    def _turn(self, screen: editor.OnScreen, *, why: str) -> bool:
         """Something else is on screen from now on. What was typed until now, read or not, was not for it.
 
         Returns:
@@ -283,14 +283,14 @@ class PlainPrompter:
         typed = self._terminal.forget_input() or b""
         now = self._loop.time()
         events = [event for event in self._editor.keys(typed, now=now) if event is not editor.Sign.LEFT]
-        said = self._hear([*events, *self._editor.turn(context, why=why, now=now)])
+        said = self._hear([*events, *self._editor.turn(screen, why=why, now=now)])
         self._arm()
         return said
 
     def _cover(self) -> None:
         """What was said last is not on screen yet: nothing counts until it is."""
-        context = editor.Standing(name="the screen", opens_at=math.inf)
-        self._hear(self._editor.turn(context, why=_UNSEEN, now=self._loop.time()))
+        screen = editor.OnScreen(name="the screen", opens_at=math.inf)
+        self._hear(self._editor.turn(screen, why=_UNSEEN, now=self._loop.time()))
 
     def _arm(self) -> None:
         """Have the editor told when its time has come."""
@@ -310,11 +310,11 @@ class PlainPrompter:
         if self.is_attached and self._terminal.pending:
             self._cover()
         for event in self._editor.tick(now) if self.is_attached else ():
-            if isinstance(event, editor.Line):
+            if isinstance(event, editor.TypedLine):
                 self._on_line(event.text)
         self._arm()
 
-    def _hear(self, events: Iterable[editor.Event]) -> bool:
+    def _hear(self, events: Iterable[editor.EditorEvent]) -> bool:
         """Show what is typed, and say what of it is void; True when something was said."""
         voids: list[editor.Void | editor.Begun] = []
         for event in events:
@@ -329,7 +329,7 @@ class PlainPrompter:
                     voids.append(event)
                 case editor.Sign.LEFT:
                     self._leave()
-                case editor.Line():
+                case editor.TypedLine():
                     pass  # only time gives one; see `_on_due`
                 case _ as never:
                     assert_never(never)
@@ -368,7 +368,7 @@ class PlainPrompter:
             return
         if asked is not None:
             words_out = math.inf if self._terminal.pending else -math.inf
-            if not self._turn(self._context(asked, opens_at=words_out), why=_UNSEEN):
+            if not self._turn(self._screen(asked, opens_at=words_out), why=_UNSEEN):
                 self._invite()
 
     def _obey(self, line: str, asked: WaitingQuestion | None) -> None:
@@ -452,7 +452,7 @@ class PlainPrompter:
             self._tell_fate(twin, self._answer(twin, reply), reply)
         self._asked = None
         self._talk = None
-        self._turn(editor.Standing(), why=_ended(shown(asked.prompt.id)))
+        self._turn(editor.OnScreen(), why=_ended(shown(asked.prompt.id)))
         self.refresh()
 
     def _answer(self, asked: WaitingQuestion, reply: Reply) -> Answered:

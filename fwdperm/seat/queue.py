@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from fwdperm.wire import Reply, ReplyKind, RequestKey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from fwdperm.wire import Prompt, PromptUnit
 
@@ -226,25 +226,6 @@ class SeatQueue:
         self._close(key, Closed(how=_how(reply), by=by))
         return Accepted(question=question, reply=reply)
 
-    def answer_batch(
-        self, shown: Sequence[tuple[RequestKey, str]], reply: Reply, *, now: float, by: str
-    ) -> tuple[tuple[RequestKey, Answered], ...]:
-        """Take one answer for several questions that were on screen together, with one note.
-
-        Args:
-            shown: (key, digest) of exactly the questions that were shown.
-            reply: `once` or `reject`; `always` is refused for each, because its rule was not shown for each.
-            now: On the queue's clock, seconds.
-            by: Who answers.
-
-        Returns:
-            A result for each, in the order given.
-        """
-        if reply.reply is ReplyKind.ALWAYS:
-            refused = RefusedReply(words="several questions are answered once each; answer `always` for one at a time")
-            return tuple((key, refused) for key, _ in shown)
-        return tuple((key, self.answer(key, digest, reply, now=now, by=by)) for key, digest in shown)
-
     def close(self, key: RequestKey, closed: Closed) -> WaitingQuestion | None:
         """Close a question that nobody at the seat answered: withdrawn, expired, covered by a new rule.
 
@@ -253,17 +234,6 @@ class SeatQueue:
             so that a late snapshot cannot bring it up; how a closed one ended never changes.
         """
         return self._close(key, closed)
-
-    def expire(self, now: float) -> tuple[WaitingQuestion, ...]:
-        """Close and give every question whose deadline has passed."""
-        late = tuple(question for question in self._waiting.values() if now >= question.deadline)
-        for question in late:
-            self._close(question.key, Closed(how="expired"))
-        return late
-
-    def next_deadline(self) -> float | None:
-        """Tell when `expire` has something to do next; None when nothing waits."""
-        return min((question.deadline for question in self._waiting.values()), default=None)
 
     def _close(self, key: RequestKey, closed: Closed) -> WaitingQuestion | None:
         question = self._waiting.pop(key, None)

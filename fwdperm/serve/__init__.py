@@ -9,6 +9,7 @@
 `fair_queue.py`   requests that wait for the next turn, so that no inbox holds up the others
 `deadline.py`     how long a request still waits
 `prompting.py`    a request that waits for a person -> the prompt they see
+`pruning.py`      when the journal gives up its oldest lines
 `interfaces.py`   the interfaces that people answer through
 `judge_tasks.py`  questions to the judge, as tasks
 `status.py`, `logs.py`  what the daemon tells about itself
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from fwdperm.serve.logs import configure_logs
     from fwdperm.serve.ownership import sharing_remark
     from fwdperm.serve.parts import DaemonOptions, build_parts
+    from fwdperm.serve.pruning import prune_unserved
     from fwdperm.serve.status import Status, read_status
 else:
     from fwdperm._doors import open_door
@@ -41,6 +43,7 @@ else:
             "logs": ("configure_logs",),
             "ownership": ("sharing_remark",),
             "parts": ("DaemonOptions", "build_parts"),
+            "pruning": ("prune_unserved",),
             "status": ("Status", "read_status"),
         },
     )
@@ -55,6 +58,7 @@ __all__ = [
     "build_parts",
     "configure_logs",
     "differences",
+    "prune_unserved",
     "read_copy",
     "read_status",
     "serve",

@@ -165,6 +165,7 @@ class Daemon:
                 if self._ticks % _UNREAD_EVERY == 1:
                     parts.lifecycle.sweep_unread()
                 parts.ownership.last_word.sweep()
+                parts.pruner.tick()
             parts.serve_sessions()
             parts.heart.tick()
             parts.tell_rules()

@@ -33,7 +33,14 @@ log = structlog.get_logger("fwdperm.serve")
 
 COPY: Final = "in-force.toml"
 """Name of the copy in the state directory."""
-_TABLES: Final = {"wait_s": "seat", "sensitive_read": "guard", "sensitive_write": "guard", "exec_judgeable": "guard"}
+_TABLES: Final = {
+    "wait_s": "seat",
+    "sensitive_read": "guard",
+    "sensitive_write": "guard",
+    "exec_judgeable": "guard",
+    "keep_days": "journal",
+    "keep_bytes": "journal",
+}
 _KEYS: Final = {"advises": "advise", "has_schema": "schema"}
 """What a file calls a field of the judge's that has another name here."""
 

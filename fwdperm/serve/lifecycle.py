@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger("fwdperm.serve")
 
 CROWDED: Final = "too many questions wait already, so nobody was asked and nobody refused it; try again later"
+UNATTENDED: Final = "a person must answer this and none is attached; nobody refused it"
 CONSULTATIONS: Final = 2
 """How often the judge is asked about one request whose rules change meanwhile; then a person is."""
 
@@ -290,6 +291,8 @@ class RequestLifecycle:
         """Close what was withdrawn, expire what is late, give half-written files up. Called on every wake-up."""
         now = self._clock.monotonic()
         self._notice_withdrawal(*self.waiting)
+        if self._turns_away():
+            self._close_unattended()
         for key in [key for key, waiting in self.waiting.items() if now >= waiting.arrival.deadline]:
             waiting = self._close(key, Closed(how="expired"))
             if waiting is not None:
@@ -310,11 +313,17 @@ class RequestLifecycle:
                 told = nobody(waiting.step.evaluation, UndecidedCode.WITHDRAWN, "the requester withdrew its request")
                 self._outbox.put(waiting.arrival, told, to_child=False)
 
-    def next_deadline(self) -> float | None:
-        """Give when `watch_over` next has something to do, on the monotonic clock."""
-        times = [waiting.arrival.deadline for waiting in self.waiting.values()]
-        times += [since + HALF_WRITTEN_S for _, since, _ in self._unfinished.values()]
-        return min(times, default=None)
+    def _turns_away(self) -> bool:
+        """Say whether a question for a person is denied instead of waiting: nobody is there, and nobody may come."""
+        return self.limits.refuses_unattended and not self._is_attended()
+
+    def _close_unattended(self) -> None:
+        """Deny what waits for a person: the last interface left, or the setting changed."""
+        for key in [key for key, waiting in self.waiting.items() if isinstance(waiting.step, AskHuman)]:
+            waiting = self._close(key, Closed(how="nobody is attached"))
+            if waiting is not None:
+                told = nobody(waiting.step.evaluation, UndecidedCode.UNAVAILABLE, UNATTENDED)
+                self._outbox.put(waiting.arrival, told)
 
     def look(self, key: RequestKey, digest: str | None, reply: Reply) -> ReplyOutcome:
         """Tell what an *always* would record for a question that waits. Answers nothing and records nothing."""
@@ -359,7 +368,6 @@ class RequestLifecycle:
             question = self._queue.get(key)
             if question is not None:
                 self._prompt_files.put(question.prompt)
-                self._outbox.counts.prompted += 1
                 log.info("human.asked", inbox=key[0], request=key[1], surface=question.prompt.surface)
         consulting, self._consulting = self._consulting, []
         for key in consulting:
@@ -475,10 +483,9 @@ class RequestLifecycle:
             case AskJudge():
                 self.waiting[key] = Waiting(arrival, step)
                 self._consulting.append(key)
-            case AskHuman() if self.limits.refuses_unattended and not self._is_attended():
+            case AskHuman() if self._turns_away():
                 self.waiting.pop(key, None)
-                reason = "a person must answer this and none is attached; nobody refused it"
-                self._outbox.put(arrival, nobody(step.evaluation, UndecidedCode.UNAVAILABLE, reason))
+                self._outbox.put(arrival, nobody(step.evaluation, UndecidedCode.UNAVAILABLE, UNATTENDED))
             case AskHuman():
                 self._ask_human(arrival, step)
             case _:

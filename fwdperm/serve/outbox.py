@@ -76,7 +76,6 @@ class Counts:
     approved: int = 0
     denied: int = 0
     set_aside: int = 0
-    prompted: int = 0
 
     def add(self, decision: Decision) -> None:
         """Count one decision."""

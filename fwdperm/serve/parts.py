@@ -16,9 +16,8 @@ import fwdperm
 from fwdperm.clock import SystemClock
 from fwdperm.errors import ChildError, EnvironmentFailure, OperatorError
 from fwdperm.inbox import Heart, InboxTree, visible_pid
-from fwdperm.journal import Journal, JournalFailed, StartedRecord, StoppedRecord
+from fwdperm.journal import JournalFailed, StartedRecord, StoppedRecord
 from fwdperm.policy import SnapshotFile, TaughtRules, Teaching, open_rulebook
-from fwdperm.redaction import redacted_text
 from fwdperm.seat import PromptFiles, SeatQueue, Unattended
 from fwdperm.serve.in_force import HeldText, as_written
 from fwdperm.serve.interfaces import Interfaces
@@ -26,6 +25,7 @@ from fwdperm.serve.judge_tasks import JudgeTasks
 from fwdperm.serve.ledger import Ledger
 from fwdperm.serve.lifecycle import Limits, RequestLifecycle
 from fwdperm.serve.ownership import Ownership, lies_shared, take_ownership
+from fwdperm.serve.pruning import Pruner, open_journal
 from fwdperm.serve.status import ELSEWHERE, SessionStatus, Status, StatusFile
 from fwdperm.sessions import ROOT_SESSION, SessionTree
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from fwdperm.journal import Journal
     from fwdperm.policy import Config, Rulebook
 
 log = structlog.get_logger("fwdperm.serve")
@@ -86,6 +87,7 @@ class Parts:
     teaching: Teaching
     snapshot: SnapshotFile
     lifecycle: RequestLifecycle
+    pruner: Pruner
     heart: Heart
     status: StatusFile
     held: HeldText
@@ -241,13 +243,7 @@ def build_parts(options: DaemonOptions) -> Parts:
     with contextlib.ExitStack() as undo:
         undo.callback(ownership.lease.close)
         taught_rules = TaughtRules(sessions, clock=clock)
-        journal = Journal.open(
-            options.state / "journal",
-            clock=clock.wall_ms,
-            folds=taught_rules.folds,
-            redact=redacted_text,
-            may_write=ownership.may_write,
-        )
+        journal = open_journal(options.state, taught_rules, ownership=ownership, clock=clock)
         undo.callback(journal.close)
         rulebook.taught_rules = taught_rules
         for edge in journal.state.sessions.values():
@@ -312,6 +308,7 @@ def _assemble(  # noqa: PLR0913 - what `build_parts` opened
         teaching=teaching,
         snapshot=SnapshotFile(options.state),
         lifecycle=lifecycle,
+        pruner=Pruner(journal, retention=lambda: rulebook.config.retention, clock=clock),
         heart=heart,
         status=StatusFile(options.state),
         held=HeldText(options.state),

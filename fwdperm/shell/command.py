@@ -117,6 +117,7 @@ class CommandLine:
     Attributes:
         commands: Every simple command that would run, in source order; a wrapper before what it wraps.
         opaque: Why the line as a whole cannot be understood (syntax error, NUL byte, too long); empty when it can.
+        cut_short: True when reading ended before the line did: what was not read may be anything; nothing allows it.
         functions: Names of functions it defines.
         loops: What `for` sets, as (name, word), once for each word.
         unread: Texts in it that could not be understood, the whole line or code that it carries.
@@ -127,3 +128,4 @@ class CommandLine:
     functions: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     loops: tuple[tuple[str, Word], ...] = ()
+    cut_short: bool = False

@@ -15,7 +15,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.settings import CONTINUED_LINES
+from fwdperm.settings import CONTINUED_LINES, LINE_DEPTH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ _SINGLE: Final = re.compile(rb"[^']*+'")
 _ANSI: Final = re.compile(rb"(?:[^\\']|\\.)*+'", re.DOTALL)
 r"""The rest of a text behind `$'`, in which a backslash keeps the next character: `a\'b'`."""
 _CONTINUATION: Final = b"\\\n"
-_DEPTH: Final = 256
+_DEPTH: Final = 4 * LINE_DEPTH
 """Brackets and quotes that may be open at once: more than is followed when such a text is read."""
 _WORD_ENDS: Final = b" \t\n;&|()<>"
 

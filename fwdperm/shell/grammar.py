@@ -16,7 +16,7 @@ import tree_sitter_bash
 from tree_sitter import Language, Parser
 
 from fwdperm.shell.continued import Joined, join_lines
-from fwdperm.shell.parser_budget import MARKS, plain, portions
+from fwdperm.shell.parser_budget import MARKS, is_deep, plain, portions
 from fwdperm.shell.respell import respell
 from fwdperm.shell.source import WORD_TYPES, Source
 
@@ -34,10 +34,14 @@ _QUOTES: Final = re.compile(rb"[\\'\"]")
 r"""The signs of quotation around a here-document's end word: `'EOF'`, `\EOF`."""
 _NAMED: Final = re.compile(rb"\w\}[<>]")
 """A redirection to a descriptor that is named: `{log}>file`. The grammar takes the name for a word."""
-_INTRICATE: Final = "it is too intricate"
+_INTRICATE: Final = "it is too intricate to read"
+TOO_DEEP: Final = "it is too deep to read"
+TOO_MANY: Final = "it has too many commands to read"
 SYNTAX: Final = "it cannot be parsed"
 _UNJOINED: Final = "it is not certain what its continued lines come to"
 _DAMAGED: Final = "it holds text that is not valid Unicode"
+_PORTIONS: Final = 12
+"""Portions of one text that are parsed: twelve thousand marks outside of quotes."""
 _CONTINUED: Final = MARKS * 4
 """Bytes of a text whose lines are mended; a longer one that would need it is opaque."""
 _QUOTED: Final = frozenset({"string", "raw_string", "ansi_c_string", "translated_string"})
@@ -53,10 +57,12 @@ class Trees(NamedTuple):
     Attributes:
         roots: Trees in order, each with the text behind it.
         opaque: Why the text cannot be understood; empty when it can.
+        cut_short: True when it was not read at all, because that would take too long.
     """
 
     roots: tuple[tuple[Node, Source], ...]
     opaque: str = ""
+    cut_short: bool = False
 
 
 def parse_code(text: str) -> Trees:
@@ -79,9 +85,9 @@ def parse_code(text: str) -> Trees:
         opaque = opaque or _UNJOINED
     parts = portions(joined.data)
     if parts is None:
-        return Trees((), opaque or _INTRICATE)
+        return Trees((), TOO_DEEP if is_deep(joined.data) else _INTRICATE, cut_short=True)
     roots: list[tuple[Node, Source]] = []
-    for part in parts:
+    for part in parts[:_PORTIONS]:
         here = joined.within(part.start, part.data)
         root = _PARSER.parse(part.shown).root_node
         if (root.has_error or _NAMED.search(part.data)) and len(part.data) <= _CONTINUED and not part.masks:
@@ -97,6 +103,8 @@ def parse_code(text: str) -> Trees:
             or _strays(root, here.data)
         ):
             return Trees(tuple(roots), opaque or SYNTAX)
+    if len(parts) > _PORTIONS:
+        return Trees(tuple(roots), TOO_MANY, cut_short=True)
     return Trees(tuple(roots), opaque)
 
 

@@ -27,6 +27,10 @@ _NAMED: Final = {"a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "
 _LONGEST: Final = 4096
 _DEPTH: Final = 4
 _COMBINATIONS: Final = 64
+_GROWTH: Final = 16 * _LONGEST
+"""Characters by which a text may grow when values are put in, and that are scanned for the ends of substitutions."""
+_PRINTED: Final = 256
+"""Different substitutions of one text that are looked into."""
 _BRACES: Final = re.compile(r"^\{([^{}\s]*,[^{}\s]*)\}")
 """A brace expansion at the beginning of a text, which may hide what it runs: `{rm,-r,x}`."""
 _ASSIGNERS: Final = frozenset({"export", "declare", "readonly"})
@@ -90,11 +94,11 @@ def literal_values(line: CommandLine) -> dict[str, list[str]]:
 def put_in(text: str, values: Mapping[str, Sequence[str]]) -> list[str]:
     """Put the values of variables into a text, in every combination of a few; one that has none stays as it is."""
     texts = [text]
-    for found in _VARIABLE.finditer(text):
+    for count, found in enumerate(_VARIABLE.finditer(text)):
         given = values.get(found[1] or found[2], ())
         if given:
             texts = [one.replace(found.group(), value, 1) for one in texts for value in given]
-        if len(texts) > _COMBINATIONS:
+        if len(texts) > _COMBINATIONS or count > _COMBINATIONS or sum(map(len, texts)) > len(text) + _GROWTH:
             return []
     return texts
 
@@ -124,10 +128,15 @@ def expand(raw: str, variables: Mapping[str, str], *, print_of: Callable[[str], 
         for opening, closing in (("$(", ")"), ("`", "`")):
             text = _replace_substitutions(text, opening, closing, print_of)
 
+    left = _GROWTH
+
     def one(match: re.Match[str]) -> str:
+        nonlocal left
         name = match.group(1) or match.group(2)
         if name in variables:
-            return variables[name]
+            value = variables[name]
+            left -= len(value)
+            return value if left > 0 else match.group()
         return "" if name.isdigit() or name in "@*" else match.group()
 
     for _ in range(_DEPTH):
@@ -142,29 +151,39 @@ def expand(raw: str, variables: Mapping[str, str], *, print_of: Callable[[str], 
 
 
 def _replace_substitutions(text: str, opening: str, closing: str, print_of: Callable[[str], str | None]) -> str:
+    """Put in what substitutions print; after much looking the rest of them are left as they stand."""
     out: list[str] = []
-    at = 0
-    while (start := text.find(opening, at)) >= 0:
-        end = _end_of(text, start + len(opening), closing)
-        printed = print_of(text[start + len(opening) : end]) if end >= 0 else None
+    known: dict[str, str | None] = {}
+    at, left = 0, _GROWTH
+    while left > 0 and len(known) < _PRINTED and (start := text.find(opening, at)) >= 0:
+        begin = start + len(opening)
+        end = _end_of(text, begin, closing)
+        left -= (end if end >= 0 else min(len(text), begin + _LONGEST)) - begin
         out.append(text[at:start])
-        out.append(
-            text[start : end + 1] if printed is None and end >= 0 else printed if printed is not None else opening
-        )
-        at = end + 1 if end >= 0 else start + len(opening)
+        if end < 0:
+            out.append(opening)
+            at = begin
+            continue
+        code = text[begin:end]
+        if code not in known:
+            known[code] = print_of(code)
+        printed = known[code]
+        out.append(text[start : end + 1] if printed is None else printed)
+        at = end + 1
     out.append(text[at:])
     return "".join(out)
 
 
 def _end_of(text: str, start: int, closing: str) -> int:
     if closing == "`":
-        return text.find("`", start)
+        return text.find("`", start, start + _LONGEST)
     depth, quote, is_escaped = 1, "", False
+    dollar = text.find("$'", start, start + _LONGEST)
     for at in range(start, min(len(text), start + _LONGEST)):
         char = text[at]
         if is_escaped:
             is_escaped = False
-        elif char == "\\" and (quote != "'" or text.find("$'", start, at) >= 0):
+        elif char == "\\" and (quote != "'" or 0 <= dollar < at - 1):
             is_escaped = True
         elif quote:
             quote = "" if char == quote else quote

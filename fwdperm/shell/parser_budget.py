@@ -1,6 +1,6 @@
 """How much of a text a parser is given at once, so that hostile text cannot make parsing quadratic.
 
-Lives here: `portions`. Never here: parsing.
+Lives here: `portions`, `is_deep`. Never here: parsing.
 
 The parser is linear on what is well formed, but its recovery from errors is quadratic in the number of marks that mean
 something to a shell. Few marks: the text goes through whole. Many: the insides of quotes and here-documents are masked
@@ -13,6 +13,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from typing import Final
+
+from fwdperm.settings import LINE_DEPTH
 
 MARKS: Final = 1000
 """Marks given to the parser at once: recovery over so many takes some twenty milliseconds at worst."""
@@ -31,6 +33,10 @@ _TOKEN: Final = re.compile(
 )
 """What may hold marks without a meaning: `'a;b'`, `"a;b"`, a comment, an escaped character, and the head of a
 here-document, whose body begins at the next line's end."""
+_TOKENS: Final = 8 * 1024
+"""Quotes, comments, line ends and here-documents that are looked for masks; what is left is not masked."""
+_BRACKET: Final = re.compile(rb"[(){}]|'[^']*+'")
+"""A bracket, whose depth is counted, or a text in single quotes, in which none counts: `(`."""
 _EXPANDS: Final = re.compile(rb"\$[({\[]|`")
 """The beginning of a substitution, which has a meaning inside double quotes and here-documents as well: `$(date)`."""
 _INSIDE: Final = re.compile(rb"[^A-Za-z0-9_\n\x80-\xff]")
@@ -76,6 +82,20 @@ def portions(data: bytes) -> list[Portion] | None:
     return _cut(data, shown, masks)
 
 
+def is_deep(data: bytes) -> bool:
+    """Say whether more brackets are open at once than are followed; what stands in single quotes does not count."""
+    depth = 0
+    for found in _BRACKET.finditer(data):
+        mark = found.group()
+        if mark in b"({":
+            depth += 1
+            if depth > LINE_DEPTH:
+                return True
+        elif mark in b")}":
+            depth = max(depth - 1, 0)
+    return False
+
+
 def plain(data: bytes) -> bytes:
     """Show every byte that is an ordinary character to a shell, but not to the grammar, as a dot."""
     if not data.isascii():
@@ -94,7 +114,10 @@ def _mask(data: bytes) -> tuple[bytes, tuple[tuple[int, int], ...]]:
     masks: list[tuple[int, int]] = []
     waiting: list[tuple[bytes, bool]] = []
     at = 0
-    while found := _TOKEN.search(data, at):
+    for _ in range(_TOKENS):
+        found = _TOKEN.search(data, at)
+        if found is None:
+            break
         at = found.end()
         kind = found.lastgroup
         if kind in ("single", "double", "comment"):
@@ -107,15 +130,26 @@ def _mask(data: bytes) -> tuple[bytes, tuple[tuple[int, int], ...]]:
             waiting.append((found["end"], bool(found["quote"])))
         elif kind == "line":
             for end_word, is_quoted in waiting:
-                close = re.compile(rb"^\t*" + re.escape(end_word) + rb"$", re.MULTILINE).search(data, at)
-                stop = close.start() if close else len(data)
+                stop, after = _closing(data, at, end_word)
                 if is_quoted or not _EXPANDS.search(data, at, stop):
                     masks.append((at, stop))
-                at = close.end() if close else len(data)
+                at = after
             waiting.clear()
     for start, end in masks:
         out[start:end] = _INSIDE.sub(b"x", data[start:end])
     return bytes(out), tuple(mask for mask in masks if mask[0] < mask[1])
+
+
+def _closing(data: bytes, at: int, end_word: bytes) -> tuple[int, int]:
+    """Give where the line begins and ends that closes a here-document whose body begins at `at`."""
+    found = data.find(end_word, at)
+    while found >= 0:
+        end = found + len(end_word)
+        start = data.rfind(b"\n", at, found) + 1 or at
+        if data[end : end + 1] in (b"", b"\n") and not data[start:found].strip(b"\t"):
+            return start, end
+        found = data.find(end_word, end)
+    return len(data), len(data)
 
 
 def _cut(data: bytes, shown: bytes, masks: tuple[tuple[int, int], ...]) -> list[Portion] | None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from fwdperm.shell.command import Word
 
 SAME_SHELL: Final = frozenset({"command", "builtin", "eval", "time"})
+_LONGEST_PATH: Final = 4096
+"""Characters of a path that a system opens; no `cd` leads further."""
 NO_SOURCE: Final = Source(b"")
 
 
@@ -73,4 +75,6 @@ def joined(cwd: str, target: str) -> str:
     """Give the directory that `target` is from `cwd`, as typed; `?` when that cannot be known."""
     if target.startswith(("/", "~")) or not cwd:
         return target
-    return "?" if cwd == "?" or target == "?" else f"{cwd.rstrip('/')}/{target}"
+    if cwd == "?" or target == "?" or len(cwd) + len(target) > _LONGEST_PATH:
+        return "?"
+    return f"{cwd.rstrip('/')}/{target}"

@@ -9,10 +9,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.settings import VALUE_CHARS
+from fwdperm.settings import LINE_COMMANDS, LINE_DEPTH, LINE_STEPS, VALUE_CHARS
 from fwdperm.shell.command import Command, Redirect, Stands, Word
 from fwdperm.shell.evaluated import EVALUATORS, evaluated_code, prompt_code
-from fwdperm.shell.grammar import SYNTAX, parse_code
+from fwdperm.shell.grammar import SYNTAX, TOO_DEEP, TOO_MANY, parse_code
 from fwdperm.shell.place import SAME_SHELL, ShellProcess, WalkPosition, change_directory, joined
 from fwdperm.shell.redirects import EMPTY_TAIL, NOTHING_FOUND, Heredoc, RedirectContents, Tail, read_tail
 from fwdperm.shell.source import substitutions, unseen
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 _RESERVING: Final = frozenset({"", "time", "coproc"})
 """What a reserved word may stand behind; behind other wrappers it is a program's name."""
-_DEPTH: Final = 64
-"""Levels of substitutions, subshells, bodies and wrappers that are followed; people stay under ten."""
 _WRAPPED_WORDS: Final = 16 * 1024
 """Words of wrapped commands in one line altogether: each wrapper's words hold those of all it wraps."""
 _CODE_CHARS: Final = 4 * VALUE_CHARS
 """Characters of inner code that are read in one line altogether."""
-_TOO_DEEP: Final = "it is nested too deeply"
+_TOO_LONG: Final = "it has too many words to read"
+_LEAST_WORDS: Final = 16
+"""Words of a command that are read even when it is the last one read: its program and the first of its operands."""
 _UNKNOWN_PROGRAM: Final = "the program it runs is not known"
 _HIDES_CODE: Final = "a continued line in it may hide what it runs"
 _CATS: Final = frozenset({("cat",), ("cat", "-"), ("/bin/cat",), ("/usr/bin/cat",)})
@@ -42,7 +42,17 @@ _CATS: Final = frozenset({("cat",), ("cat", "-"), ("/bin/cat",), ("/usr/bin/cat"
 class Recorder(ABC):
     """The commands of one line, and the stack of what is still to be visited."""
 
-    __slots__ = ("code_left", "commands", "heredocs", "opaque", "stack", "unread", "words_left")
+    __slots__ = (
+        "code_left",
+        "commands",
+        "cut_short",
+        "heredocs",
+        "opaque",
+        "stack",
+        "steps_left",
+        "unread",
+        "words_left",
+    )
 
     def __init__(self) -> None:
         self.commands: list[Command] = []
@@ -52,6 +62,8 @@ class Recorder(ABC):
         self.unread: list[str] = []
         self.code_left = _CODE_CHARS
         self.words_left = _WRAPPED_WORDS
+        self.steps_left = LINE_STEPS
+        self.cut_short = False
 
     @abstractmethod
     def visit(self, node: Node, place: WalkPosition) -> None:
@@ -62,6 +74,11 @@ class Recorder(ABC):
         stack = self.stack
         while stack:
             step, what, place = stack.pop()
+            self.steps_left -= 1
+            if self.steps_left < 0:
+                self.steps_left = 0
+                self.give_up(_TOO_LONG)
+                return
             step(what, place)
 
     def push_code(self, text: str, place: WalkPosition) -> None:
@@ -69,8 +86,19 @@ class Recorder(ABC):
         trees = parse_code(text)
         if trees.opaque:
             self.opaque = self.opaque or trees.opaque
+            self.cut_short = self.cut_short or trees.cut_short
             self.unread.append(text)
         self.later([(self.visit, root, place._replace(source=source)) for root, source in trees.roots])
+
+    @property
+    def most_words(self) -> int:
+        """How many words of the next command are read."""
+        return max(self.steps_left, _LEAST_WORDS)
+
+    def give_up(self, why: str) -> None:
+        """Read no further: what is left may be anything, so that nothing allows the line."""
+        self.opaque, self.cut_short = self.opaque or why, True
+        self.stack.clear()
 
     def later(self, steps: Sequence[tuple[Callable[..., None], object, WalkPosition]]) -> None:
         """Visit these next, in this order."""
@@ -78,8 +106,8 @@ class Recorder(ABC):
 
     def deeper(self, place: WalkPosition, *, stands: Stands) -> WalkPosition | None:
         """Give the place one level down; None, and an opaque line, when that is too deep."""
-        if place.depth >= _DEPTH:
-            self.opaque = self.opaque or _TOO_DEEP
+        if place.depth >= LINE_DEPTH:
+            self.opaque, self.cut_short = self.opaque or TOO_DEEP, True
             return None
         return place._replace(depth=place.depth + 1, stands=stands)
 
@@ -106,7 +134,7 @@ class Recorder(ABC):
         words: tuple[Word, ...] = what  # type: ignore[assignment]
         self.words_left -= len(words)
         if self.words_left < 0:
-            self.opaque = self.opaque or _TOO_DEEP
+            self.give_up(TOO_DEEP)
             return
         self.record(words, (), place, raw=" ".join([word.raw for word in words]))
 
@@ -115,8 +143,9 @@ class Recorder(ABC):
         carried: InnerCommand = what  # type: ignore[assignment]
         self.code_left -= len(carried.code)
         deeper = self.deeper(place, stands=place.stands)
+        if self.code_left < 0:
+            self.give_up(TOO_DEEP)
         if self.code_left < 0 or deeper is None:
-            self.opaque = self.opaque or _TOO_DEEP
             return
         self.push_code(carried.code, deeper)
 
@@ -141,10 +170,13 @@ class Recorder(ABC):
         if not (words or prefixes or found.redirects):
             return len(self.commands) - 1 if place.carrier < 0 else place.carrier
         index = len(self.commands)
+        if index >= LINE_COMMANDS:
+            self.give_up(TOO_MANY)
+            return index - 1
+        words = self._within_budget(words, others=len(prefixes) + len(found.redirects))
         opaque, wrapped = _look_inside(words, place)
         given = (*words, *(value for _, value in prefixes), *(one.target for one in found.redirects))
-        if not opaque and any(hides_code(word.raw) for word in given):
-            opaque = _HIDES_CODE
+        opaque = opaque or (_HIDES_CODE if any(hides_code(word.raw) for word in given) else "")
         stdin = ""
         if wrapped is not None and wrapped.reads_stdin:
             stdin, why = self._stdin(found, place)
@@ -166,12 +198,24 @@ class Recorder(ABC):
                 place.consented,
             )
         )
+        if self.cut_short and not self.steps_left:
+            return index
         self._follow(words, prefixes, found, place, index)
         if wrapped is not None:
             self._carry(wrapped.carried, place, index=index, label=wrapped.label, consented=wrapped.is_runner)
         if stdin:
             self._carry([InnerCommand(code=stdin)], place, index=index, label=words[0].text, stands=Stands.HEREDOC)
         return index
+
+    def _within_budget(self, words: tuple[Word, ...], *, others: int) -> tuple[Word, ...]:
+        """Take the words of a command, or the first of them where that is all that may still be read."""
+        most = self.most_words
+        self.steps_left -= len(words) + others
+        if self.steps_left >= 0:
+            return words
+        self.steps_left = 0
+        self.give_up(_TOO_LONG)
+        return words[:most]
 
     def _reserved(self, words: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[tuple[str, Word], ...]]:
         """Drop reserved words; what has a head that the grammar took for a command has a body that it tore apart."""

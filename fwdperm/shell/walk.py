@@ -70,7 +70,7 @@ class _Walker(Recorder):
     def line(self, text: str) -> CommandLine:
         """Walk the whole line."""
         if len(text) > VALUE_CHARS:
-            self.opaque = f"it is longer than {VALUE_CHARS} characters"
+            self.opaque, self.cut_short = f"it is longer than {VALUE_CHARS} characters", True
             text_read = text[:VALUE_CHARS]
         else:
             text_read = text
@@ -81,7 +81,9 @@ class _Walker(Recorder):
         if self.opaque and text.strip():
             self.commands.append(Command((Word(text_read, text_read, known=False),), text_read, opaque=self.opaque))
         functions = tuple(dict.fromkeys(self.functions))
-        return CommandLine(tuple(self.commands), self.opaque, functions, tuple(self.unread), tuple(self.loops))
+        return CommandLine(
+            tuple(self.commands), self.opaque, functions, tuple(self.unread), tuple(self.loops), self.cut_short
+        )
 
     # -- running the stack ---------------------------------------------------------------------------------
 
@@ -309,6 +311,7 @@ class _Walker(Recorder):
     def assignment(self, node: Node, place: WalkPosition) -> None:
         """Record a bare assignment."""
         nodes = [node] if node.type == "variable_assignment" else [child for child in node.children if child.is_named]
+        nodes = nodes[: self.most_words + 1]
         prefixes = tuple(_prefix(one, place.source) for one in nodes)
         if not all(_NAME.fullmatch(name) for name, _ in prefixes):
             self.opaque = self.opaque or SYNTAX
@@ -324,7 +327,7 @@ class _Walker(Recorder):
         deeper: list[Node] = []
         nested: list[Node] = []
         is_declaration = node.type != "command"
-        for child in node.children:
+        for child in node.children[: self.most_words + 1]:
             kind = child.type
             if kind in _REDIRECTS:
                 redirects.append(child)

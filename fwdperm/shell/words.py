@@ -29,8 +29,6 @@ _ANSI_LETTERS: Final = {
     "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
     "\\": "\\", "'": "'", '"': '"', "?": "?",
 }  # fmt: skip
-_NAME_AFTER_DOLLAR: Final = re.compile(r"[A-Za-z0-9_@*#?$!-]")
-"""What makes an expansion of a dollar before it: `a`, `1`, `@`, `?`. A dollar before anything else is itself."""
 _HIDDEN: Final = re.compile(r"(?:\\\n)+[({`'\"\w@*#?$!-]")
 r"""A continued line before what would make an expansion of a dollar in front of it: `\\\n(date)`. It is one once the
 lines are joined."""

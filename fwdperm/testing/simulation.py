@@ -307,6 +307,8 @@ class Simulation:
         )
         self.teaching = Teaching(self.taught_rules, projects, sessions=self.sessions, journal=self.journal)
         self.ledger = Ledger(self.journal.state)
+        self.limits = limits or Limits(WAIT_S)
+        self.is_attended = attended
         self._to_judge: list[tuple[AskJudge, RequestKey]] = []
         self._count = 0
         self.lifecycle = RequestLifecycle(
@@ -320,9 +322,9 @@ class Simulation:
             queue=self.queue,
             prompt_files=self.prompt_files,
             clock=self.clock,
-            limits=lambda: limits or Limits(WAIT_S),
+            limits=lambda: self.limits,
             consult=lambda asked, key: self._to_judge.append((asked, key)),
-            is_attended=lambda: attended,
+            is_attended=lambda: self.is_attended,
         )
 
     def ask(  # noqa: PLR0913 - a request's parts

@@ -126,9 +126,8 @@ class _Units:
     def _unparsed(self, command: Command) -> Unit:
         """Give the unit of a line that cannot be parsed: ask, but let deny look at its pieces."""
         text = command.raw
-        possible_commands = [
-            one for part in (text, *self.line.unread) for one in possible_commands_of_text(part, home=self.facts.home)
-        ]
+        parts = dict.fromkeys((text, *self.line.unread))
+        possible_commands = [one for part in parts for one in possible_commands_of_text(part, home=self.facts.home)]
         return Unit(
             "bash",
             (fold(text) or text,),
@@ -136,6 +135,7 @@ class _Units:
             opaque=command.opaque,
             stands="line",
             command=len(self.line.commands) - 1,
+            unread=self.line.cut_short,
         )
 
     def _whole_line(self) -> None:

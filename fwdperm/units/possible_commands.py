@@ -39,6 +39,12 @@ _LEADS: Final = re.compile(
 _PIECES: Final = 64
 """Pieces of text that does not parse which are looked at; the line asks anyway."""
 _PIECE_CHARS: Final = 2_000
+_PARSED_CHARS: Final = 16_000
+"""Characters of all pieces together that are parsed."""
+_MOST_PIECES: Final = 1_024
+"""Pieces that are looked at in any way."""
+_CALLS: Final = 64
+"""Calls of functions, and `set`, in one line whose words are put in."""
 _DEPTH: Final = 2
 _INSIDE: Final = re.compile(r"[<$]\((?P<code>.*)\)|`(?P<old>.*)`", re.DOTALL)
 """A word that is one substitution, with its code: `$(date)`, `<(date)`."""
@@ -54,16 +60,25 @@ def possible_commands_of_text(text: str, *, home: str) -> tuple[str, ...]:
         text: The text.
         home: The requester's home directory; empty when unknown.
     """
-    pieces = [_LEADS.sub("", piece, count=1) if _LEADS.match(piece) else piece for piece in _NAIVE.split(text)]
+    pieces = [_LEADS.sub("", piece, count=1) if _LEADS.match(piece) else piece for piece in _pieces(text)]
     text = text.replace("\\\n", "")
     cleaned = _DUPLICATED.sub(" ", text)
-    more = [_stripped(piece) for piece in _NAIVE.split(cleaned)]
+    more = [_stripped(piece) for piece in _pieces(cleaned)]
     found = [fold(piece) for piece in (*pieces, *more)]
     found += [fold(expand(part.group(), {})) for part in _BRACED.finditer(text)]
     found += [_QUOTES.sub("", piece) for piece in found]
+    left = _PARSED_CHARS
     for piece in list(dict.fromkeys(filter(None, more)))[:_PIECES]:
+        left -= min(len(piece), _PIECE_CHARS)
+        if left < 0:
+            break
         found.extend(_texts_of(parse_line(piece[:_PIECE_CHARS]), home=home))
     return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _pieces(text: str) -> list[str]:
+    """Cut text at everything that may end a command; each piece once, and of very many the first."""
+    return list(dict.fromkeys(_NAIVE.split(text)))[:_MOST_PIECES]
 
 
 def possible_commands_of_command(line: CommandLine, index: int, *, home: str) -> tuple[str, ...]:
@@ -163,9 +178,13 @@ def _values(line: CommandLine) -> Iterator[dict[str, str]]:
     """Give the literal values of variables, once for each call of a function or `set` that gives words."""
     values = assignments(line)
     yield values
+    left = _CALLS
     for command in line.commands:
         words = command.words
+        if left <= 0:
+            return
         if len(words) > 1 and (words[0].text in line.functions or words[0].text == "set"):
+            left -= 1
             given = [word.raw for word in words[1:] if word.text != "--"]
             yield {**values, **_positional(["", *given])}
 

@@ -105,7 +105,7 @@ def test_a_command_line_without_agent_and_event_blocks(post: Post, words: tuple[
     assert (done.returncode, done.stdout) == (2, "")
 
 
-@pytest.mark.parametrize(("name", "budget"), [("PermissionRequest", 22), ("PostToolUse", 16)])
+@pytest.mark.parametrize(("name", "budget"), [("PermissionRequest", 23), ("PostToolUse", 16)])
 def test_a_hook_loads_nothing_that_costs_a_start(post: Post, name: str, budget: int) -> None:
     """Agents wait for this process at every call: no json, re, pathlib, typing, dataclasses, and few modules at all."""
     post.serve()

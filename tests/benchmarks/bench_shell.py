@@ -1,6 +1,7 @@
 """How long the analysis of a command line takes. Prints a table; run it by hand.
 
-Aims: a short command under 100 us with its units, linear up to 64 KiB, hostile text of any kind bounded.
+Aims: a short command under 100 us with its units, linear up to 64 KiB or the budget of reading, hostile text of any
+kind bounded (`bench_worst_lines.py` looks for the worst).
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def test_check_in_json(tmp_path: Path, server: ModelServer) -> None:
 
 def test_check_warns_of_a_model_that_ends(tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     configure(tmp_path, server)
-    monkeypatch.setattr("fwdperm.judge.retirement.retires_on", lambda _: "May 1st")
+    monkeypatch.setattr("fwdperm.judge.retires_on", lambda _: "May 1st")
     assert "beware    the service stops offering this model on May 1st" in fwdperm("check").stdout
 
 

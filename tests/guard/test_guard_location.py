@@ -153,3 +153,36 @@ def test_a_further_spelling_of_a_command_line_is_judged_as_itself() -> None:
     worst, each = assess(facts, Breakdown((unit,), parse_line("git status")), AROUND)
     assert each[0].danger is Danger.CRITICAL
     assert worst.danger is Danger.CRITICAL
+
+
+OWN = ("/w/proj/agents/root", "/home/u/.local/state/fwdperm", "/w/proj/rules/fw.toml")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mv agents x",
+        "mv ./agents/ x",
+        "mv -t x agents",
+        "mv --target-directory=x README.md agents",
+        "mv README.md agents x",
+        "mv * x",
+        "mv ag* x",
+        "mv rule[s] x",
+        "mv /home/u/.local x",
+        "mv /w/proj /w/other",
+        "rm -rf agents",
+        "rm -r rules",
+        "cd agents/.. && mv agents x",
+    ],
+)
+def test_a_directory_is_not_taken_away_with_our_own_files_in_it(line: str) -> None:
+    """Whoever moves what the daemon reads away has changed it, whatever the directory is called."""
+    assert class_of("bash", line, around=replace(AROUND, own=OWN)).danger is Danger.CRITICAL
+    assert class_of("bash", line, around=replace(AROUND, own=())).danger is not Danger.CRITICAL
+
+
+@pytest.mark.parametrize("line", ["mv README.md agents", "mv a.py .", "mv src x", "mv *.py x", "rm rules/old.txt"])
+def test_what_stands_beside_our_own_files_may_be_moved(line: str) -> None:
+    plain, ours = (class_of("bash", line, around=replace(AROUND, own=own)) for own in ((), OWN))
+    assert (plain.danger, plain.id) == (ours.danger, ours.id)

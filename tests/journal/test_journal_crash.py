@@ -23,8 +23,9 @@ WRITER = textwrap.dedent("""
     import os, sys
     from pathlib import Path
     from fwdperm.journal.log import Journal
-    from fwdperm.journal.prune import prune
+    from fwdperm.journal.prune import prune_journal
     from fwdperm.journal.record import DecidedRecord, DeliveredRecord
+    from fwdperm.journal.segments import listing
 
     journal = Journal.open(Path(sys.argv[1]), clock=lambda: 1, segment_bytes=6_000, checkpoint_lines=20)
     base = journal.durable.seq
@@ -39,7 +40,7 @@ WRITER = textwrap.dedent("""
         journal.commit()
         os.write(1, "".join(f"{seq} {name}\\n" for seq, name in batch).encode())
         if sys.argv[2] == "prune" and number % 7 == 0:
-            prune(journal, keep=3)
+            prune_journal(journal, count=len(listing(journal.directory)) - 3)
         journal.append(DeliveredRecord(inbox="root", id=batch[-1][1]))
         journal.commit()
 """)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fwdperm.journal.line import take_apart
 from fwdperm.journal.log import Journal
-from fwdperm.journal.prune import prune
+from fwdperm.journal.prune import prune_journal
 from fwdperm.journal.record import (
     AskedRecord,
     DecidedRecord,
@@ -122,7 +122,7 @@ def test_however_it_is_read_back_it_says_what_was_committed(steps: list[Any]) ->
                     journal.commit()
                     kept, fresh = kept + fresh, []
                     if step == "prune":
-                        prune(journal, keep=1)
+                        prune_journal(journal, count=1_000)
                     elif step == "reopen":
                         journal.close()
                         journal = opened()
@@ -232,8 +232,8 @@ def test_a_pruned_request_is_still_decided_and_a_rule_still_in_force(tmp_path: P
         journal.commit()
         journal.append(DeliveredRecord(inbox="root", id=f"r{number}"))
     gone = len(listing(place)) - 1
-    assert prune(journal, keep=1) == gone
-    assert prune(journal, keep=1) <= 1
+    assert prune_journal(journal, count=1_000) == gone
+    assert prune_journal(journal, count=1_000) <= 1
     journal.close()
     for use in (True, False):
         again = Rules()
@@ -252,7 +252,7 @@ def test_a_great_state_is_kept_over_a_prune_in_lines_of_bounded_size(tmp_path: P
     for number in range(2_000):
         journal.append(SessionSeenRecord(session=f"session-{number}", parent="root", cwd="/" + "w" * 50))
     journal.commit()
-    prune(journal, keep=1)
+    prune_journal(journal, count=1_000)
     journal.close()
     read = replay_journal(place, use_checkpoint=False)
     assert len(read.state.sessions) == 2_000
@@ -263,7 +263,7 @@ def test_a_great_state_is_kept_over_a_prune_in_lines_of_bounded_size(tmp_path: P
 def test_a_prune_without_its_keys_is_a_fault(tmp_path: Path) -> None:
     place = tmp_path / "j"
     journal = filled(place, 20, segment_bytes=1_000)
-    prune(journal, keep=1)
+    prune_journal(journal, count=1_000)
     journal.close()
     (place / "checkpoint.json").unlink()
     next(place.glob("pruned-*.keys")).unlink()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fwdperm.errors import OperatorError
 from fwdperm.journal.log import Journal
-from fwdperm.journal.prune import prune
+from fwdperm.journal.prune import prune_journal
 from fwdperm.journal.record import DecidedRecord, SessionSeenRecord, StoppedRecord
 from fwdperm.journal.segments import listing
 from fwdperm.journal.verify import verify_journal
@@ -129,7 +129,7 @@ def test_an_interrupted_prune_is_sound_at_every_step(tmp_path: Path) -> None:
         journal.append(DecidedRecord(inbox="root", id=f"r{number}", response={"approved": True}))
         journal.commit()
     old = {path.name: path.read_bytes() for path in listing(place)[:-1]}
-    prune(journal, keep=1)
+    prune_journal(journal, count=1_000)
     journal.append(StoppedRecord())
     journal.close()
     assert verify_journal(place).findings == []

@@ -65,7 +65,7 @@ def test_the_key_of_one_service_is_not_sent_to_another() -> None:
     """An address of its own comes with a key of its own, or with none."""
     judge, _ = read('[judge]\nbase_url = "http://localhost:1234"\n')
     assert judge is not None
-    assert not judge.needs_key
+    assert (judge.key_env, judge.key_command) == ("", ())
     judge, _ = read('[judge]\nbase_url = "https://gateway.example"\nkey_env = "GATEWAY_KEY"\n')
     assert judge is not None
     assert judge.key_env == "GATEWAY_KEY"

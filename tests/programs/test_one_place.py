@@ -24,7 +24,7 @@ ALSO_WORDS = frozenset(
     rules salt script search security see seq service session set show skill sort source split stack
     start stat step strings sum sv swift tail task test time top touch trash tree true
     false type unset up view wait watch wc which who wipe write yes
-    copier editor help mcp n
+    copier editor help kind mcp n times
     """.split()  # noqa: SIM905 - read as prose
 )
 """Names of programs that are words of ours, of English, or of a grammar as well."""
@@ -42,9 +42,9 @@ NEEDS_ONE: dict[tuple[str, str], str] = {
     ("shell/recording.py", "_without_reserved"): "words of the grammar",
     ("shell/recording.py", "_CATS"): "the one spelling through which a here-document passes unchanged",
     ("shell/recording.py", "_stdin"): "computes what a shell is fed",
-    ("shell/carried.py", "_after_options"): "grammars that no other program shares",
-    ("shell/carried.py", "_emit"): "grammars that no other program shares",
-    ("shell/carried.py", "_mark"): "grammars that no other program shares",
+    ("shell/unwrap.py", "_after_options"): "grammars that no other program shares",
+    ("shell/unwrap.py", "_emit"): "grammars that no other program shares",
+    ("shell/unwrap.py", "_mark"): "grammars that no other program shares",
     ("guard/inline.py", "look_inside"): "asks what removing a tree would be",
     ("guard/operands.py", "_READ_THROUGH_NOT"): "names of directories",
     ("guard/command_line.py", "_REGENERABLE"): "names of directories",
@@ -62,6 +62,8 @@ def named() -> Iterator[tuple[str, str, str]]:
     names = {name for page in every_program() for name in (page.name, *page.aliases)} - ALSO_WORDS
     for room in ROOMS:
         for path in sorted((HOUSE / room).rglob("*.py")):
+            if path.name == "__init__.py":
+                continue  # the names of a door
             tree = ast.parse(path.read_text(encoding="utf-8"))
             for where, text in strings(tree, ""):
                 words = text.split()

@@ -19,6 +19,7 @@ REASONS: dict[str, dict[str, str]] = tomllib.loads((HERE / "witness_differences.
 
 
 ONLY_OURS = "the witness does not have it"
+ONLY_THEIRS = "the book does not have it"
 
 
 def arity(option: Option) -> tuple[int | str, ...]:
@@ -43,14 +44,14 @@ def differences() -> dict[tuple[str, str], str]:
                 found[page.name, spelling] = f"the witness says {said[spelling]}, the book {arity(option)}"
         for spelling in said if page.use.subs and name == page.name else ():
             if spelling not in page.use.options:
-                found[page.name, spelling] = "the book does not have it"
+                found[page.name, spelling] = ONLY_THEIRS
     return found
 
 
 def explained(program: str, option: str, what: str) -> bool:
-    """Say whether a difference has its reason: its own, or that of all options which only the book has (`*`)."""
+    """Say whether a difference has its reason: its own, or that of all which only the book (`*`) or the witness has."""
     reasons = REASONS.get(program, {})
-    return option in reasons or ("*" in reasons and what == ONLY_OURS)
+    return option in reasons or ("*" in reasons and what == ONLY_OURS) or ("-*" in reasons and what == ONLY_THEIRS)
 
 
 def test_every_difference_from_the_witness_has_its_reason() -> None:
@@ -64,12 +65,15 @@ def test_every_difference_from_the_witness_has_its_reason() -> None:
 
 def test_every_reason_explains_a_difference() -> None:
     found = differences()
+    said = found.items()
     needless = [
         f"{program} {option}"
         for program, options in REASONS.items()
         for option in options
         if (program, option) not in found
-        and not (option == "*" and any(one == program and what == ONLY_OURS for (one, _), what in found.items()))
+        and not any(
+            one == program and what == {"*": ONLY_OURS, "-*": ONLY_THEIRS}.get(option) for (one, _), what in said
+        )
     ]
     assert needless == []
     assert all(reason for options in REASONS.values() for reason in options.values())

@@ -10,7 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwdperm.seat.editor import PASTED, SEVERAL, Begun, Echo, Editor, Erased, Event, Line, Sign, Standing, Void
+from fwdperm.seat.editor import (
+    PASTED,
+    SEVERAL,
+    Begun,
+    Echo,
+    Editor,
+    EditorEvent,
+    Erased,
+    OnScreen,
+    Sign,
+    TypedLine,
+    Void,
+)
 from fwdperm.seat.plain_prompter import PlainPrompter
 from fwdperm.seat.queue import Answered, Closed, SeatQueue, WaitingQuestion
 from fwdperm.seat.typed_line import moment
@@ -23,20 +35,20 @@ if TYPE_CHECKING:
     from fwdperm.wire.request import RequestKey
 
 BEGINS, ENDS = "\x1b[200~", "\x1b[201~"
-NEXT = Standing(about="next", name="r2")
+NEXT = OnScreen(about="next", name="r2")
 
 
-def typed(editor: Editor, text: str, *, now: float) -> list[Event]:
+def typed(editor: Editor, text: str, *, now: float) -> list[EditorEvent]:
     return [event for event in editor.keys(text.encode(), now=now) if not isinstance(event, (Echo, Erased))]
 
 
 def test_a_line_counts_once_it_stood_alone_for_a_moment() -> None:
     editor = Editor()
-    editor.turn(Standing(about="r1", name="r1"), why="w", now=0.0)
+    editor.turn(OnScreen(about="r1", name="r1"), why="w", now=0.0)
     assert typed(editor, "y go\r", now=1.0) == [Sign.ENTER]
     assert editor.due == 1.0 + LINE_ALONE_S
     assert editor.tick(1.0) == []
-    assert editor.tick(1.0 + LINE_ALONE_S) == [Line(text="y go", about="r1")]
+    assert editor.tick(1.0 + LINE_ALONE_S) == [TypedLine(text="y go", about="r1")]
     assert editor.due is None
 
 
@@ -68,7 +80,7 @@ def test_what_is_erased_was_typed_all_the_same() -> None:
 def test_the_last_word_on_why_is_the_question_that_ended() -> None:
     """A line begun too soon for a question that then ends was typed for that question."""
     editor = Editor()
-    editor.turn(Standing(about="r1", name="r1", opens_at=5.0), why="", now=0.0)
+    editor.turn(OnScreen(about="r1", name="r1", opens_at=5.0), why="", now=0.0)
     typed(editor, "n", now=1.0)
     assert editor.turn(NEXT, why="typed for r1", now=2.0) == [Begun("n", "typed for r1")]
 
@@ -77,7 +89,7 @@ def test_a_paste_ends_with_its_own_line_end_or_with_the_next_enter() -> None:
     editor = Editor()
     assert typed(editor, f"{BEGINS}y\r\n{ENDS}", now=1.0) == [Sign.ENTER, Void("y\n\n", PASTED)]
     typed(editor, "n\r", now=2.0)
-    assert editor.tick(3.0) == [Line("n", None)]
+    assert editor.tick(3.0) == [TypedLine("n", None)]
     assert typed(editor, f"{BEGINS}y{ENDS}", now=4.0) == [Begun("y", PASTED)]
     assert typed(editor, "\r", now=5.0) == [Sign.ENTER, Void("y", PASTED)]
 
@@ -101,7 +113,7 @@ def test_a_paste_whose_end_is_lost_does_not_swallow_every_enter_after_it() -> No
     assert typed(editor, "\r", now=2.0) == []
     assert typed(editor, "\r", now=2.1 + PASTE_STALLED_S) == [Sign.ENTER, Void("look\n", PASTED)]
     typed(editor, "n\r", now=20.0)
-    assert editor.tick(21.0) == [Line("n", None)]
+    assert editor.tick(21.0) == [TypedLine("n", None)]
 
 
 def test_a_line_too_long_is_void_and_not_cut() -> None:
@@ -114,9 +126,9 @@ def test_an_arrow_key_stays_in_the_line_and_is_erased_as_one_key() -> None:
     editor = Editor()
     typed(editor, "y\x1b[A\x1bOB\x1bx\x1b", now=1.0)
     typed(editor, "\r", now=2.0)
-    assert editor.tick(3.0) == [Line("y\x1b[A\x1bOB\x1bx\x1b", None)]
+    assert editor.tick(3.0) == [TypedLine("y\x1b[A\x1bOB\x1bx\x1b", None)]
     typed(editor, "y\x1b[A\x7f\r", now=4.0)
-    assert editor.tick(5.0) == [Line("y", None)]
+    assert editor.tick(5.0) == [TypedLine("y", None)]
 
 
 @pytest.mark.parametrize("data", [b"\x1b[" + b"1" * 100 + b"\r", b"\x1b[1\r", b"\x1bO\r", b"\xff\xc3\r", b"\x00\r"])
@@ -252,12 +264,12 @@ def test_a_line_counts_exactly_when_its_screen_stood_all_the_while(play: list[St
                 events = editor.keys("".join(pressed).encode(), now=now)
             case Turn(opens_in=opens_in):
                 turns += 1
-                events = editor.turn(Standing(about=turns, name="r", opens_at=now + opens_in), why="w", now=now)
+                events = editor.turn(OnScreen(about=turns, name="r", opens_at=now + opens_in), why="w", now=now)
             case Pass(seconds=seconds, is_told=is_told):
                 now += seconds
                 events = editor.tick(now) if is_told else []
         history.append((now, step))
-        lines = [event for event in events if isinstance(event, Line)]
+        lines = [event for event in events if isinstance(event, TypedLine)]
         assert not lines or isinstance(step, Pass)
         counted.extend((line.text, cast("int | None", line.about) or 0) for line in lines)
     assert counted == obvious(history)
@@ -413,8 +425,9 @@ class Play:
 
     def wait(self, seconds: float) -> None:
         self.loop.now += seconds
-        for late in self.queue.expire(self.loop.now):
-            assert late.prompt.id
+        for asked in self.queue.waiting():
+            if self.loop.now >= asked.deadline:
+                self.queue.close(asked.key, Closed(how="expired"))
         self.loop.run()
         self.prompter.refresh()
         if self.terminal.unread:

@@ -22,7 +22,6 @@ from fwdperm.seat.queue import (
     UnknownQuestion,
     WaitingQuestion,
 )
-from fwdperm.seat.unattended import Unattended, is_turned_away
 from fwdperm.wire.prompt import Prompt, PromptSuggestion, Reply, ReplyKind
 
 if TYPE_CHECKING:
@@ -175,28 +174,6 @@ def test_equal_questions_are_shown_once_and_each_answered_on_its_own() -> None:
     assert [[member.prompt.id for member in group.questions] for group in queue.groups()] == [["b"], ["c"], ["d"]]
 
 
-def test_a_batch_answers_only_what_was_shown_with_a_result_for_each() -> None:
-    queue = queue_of(question("a"), question("b"), question("c"), question("d", digest="new"))
-    queue.close(("root", "b"), Closed(how="expired"))
-    noted = Reply(reply=ReplyKind.ONCE, feedback="fine")
-    shown = [(("root", name), "d") for name in ("a", "b", "d", "z")]
-    results = queue.answer_batch(shown, noted, now=1.0, by="ann")
-    assert results == (
-        (("root", "a"), Accepted(question=question("a"), reply=noted)),
-        (("root", "b"), AlreadyDecided(closed=Closed(how="expired"))),
-        (("root", "d"), Stale()),
-        (("root", "z"), UnknownQuestion()),
-    )
-    assert [each.prompt.id for each in queue.waiting()] == ["c", "d"]
-
-
-def test_a_batch_is_never_always() -> None:
-    queue = queue_of(question("a"), question("b"))
-    results = queue.answer_batch([(("root", "a"), "d"), (("root", "b"), "d")], ALWAYS, now=1.0, by="ann")
-    assert [type(outcome) for _, outcome in results] == [RefusedReply, RefusedReply]
-    assert len(queue) == 2
-
-
 def test_a_view_follows_closings_but_not_the_order_under_the_reader() -> None:
     queue = queue_of(question("a"), question("b"))
     view = queue.view()
@@ -211,19 +188,6 @@ def test_a_long_life_does_not_grow_without_end() -> None:
         queue.close(("root", f"r{number}"), Closed(how="expired"))
     assert len(queue.view().closed) == 3
     assert queue.answer(("root", "r0"), "d", ONCE, now=1.0, by="ann") == UnknownQuestion()
-
-
-@pytest.mark.parametrize(
-    ("unattended", "interfaces", "expected"),
-    [
-        (Unattended.HOLD, 0, False),
-        (Unattended.HOLD, 1, False),
-        (Unattended.REJECT, 0, True),
-        (Unattended.REJECT, 1, False),
-    ],
-)
-def test_nobody_at_the_seat(unattended: Unattended, interfaces: int, expected: bool) -> None:
-    assert is_turned_away(unattended, interfaces=interfaces) == expected
 
 
 @dataclass
@@ -317,10 +281,11 @@ class QueueMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.oracle.waiting())
     @rule()
     def sweep(self) -> None:
-        late = [record for record in self.oracle.records if record.ended is None and self.now >= record.deadline]
-        assert [each.key for each in self.queue.expire(self.now)] == [record.key for record in late]
-        for record in late:
-            record.ended = Closed(how="expired")
+        """Close what is late, as the owner does."""
+        for record in self.oracle.records:
+            if record.ended is None and self.now >= record.deadline:
+                record.ended = Closed(how="expired")
+                assert self.queue.close(record.key, record.ended) is not None
 
     @invariant()
     def agrees(self) -> None:
@@ -328,8 +293,6 @@ class QueueMachine(RuleBasedStateMachine):
         assert [each.key for each in self.queue.waiting()] == waiting
         assert sorted(member.key for group in self.queue.groups() for member in group.questions) == sorted(waiting)
         assert dict(self.queue.view().closed) == {r.key: r.ended for r in self.oracle.records if r.ended is not None}
-        deadlines = [record.deadline for record in self.oracle.records if record.ended is None]
-        assert self.queue.next_deadline() == min(deadlines, default=None)
 
     @invariant()
     def front_stays_until_it_is_closed(self) -> None:

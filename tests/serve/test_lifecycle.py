@@ -412,6 +412,25 @@ def test_unattended_reject_denies_at_once_and_blames_nobody(tmp_path: Path) -> N
     assert (answer["approved"], answer["decidedBy"]["code"]) == (False, "unavailable")
 
 
+@pytest.mark.parametrize("why", ["the last interface leaves", "the setting changes"])
+def test_what_waits_is_denied_when_nobody_is_left_to_ask(tmp_path: Path, why: str) -> None:
+    """Under `reject` no question outlives the last person who could have answered it, and nobody is blamed."""
+    is_rejecting = why == "the last interface leaves"
+    sim = Simulation(tmp_path / "j", GIT, limits=Limits(600, refuses_unattended=is_rejecting), attended=is_rejecting)
+    stem = sim.ask("bash", "git push")
+    sim.turn()
+    assert (len(sim.queue), sim.outcome(stem)) == (1, None)
+    sim.is_attended = False
+    sim.limits = Limits(600, refuses_unattended=True)
+    sim.turn()
+    answer = sim.outcome(stem)
+    assert answer is not None
+    assert (answer["approved"], answer["decidedBy"]["code"], len(sim.queue)) == (False, "unavailable", 0)
+    assert isinstance(sim.answer(("root", stem), ONCE), AlreadyDecided)
+    assert (sim.prompt_files.prompts, sim.lifecycle.waiting) == ({}, {})
+    sim.close()
+
+
 def test_unattended_hold_waits(tmp_path: Path) -> None:
     sim = Simulation(tmp_path / "j", GIT, limits=Limits(600), attended=False)
     sim.ask("bash", "git push")
@@ -515,7 +534,8 @@ def test_an_answer_that_cannot_be_published_is_tried_again_and_asks_nobody_twice
     answer = sim.outcome(stem)
     assert answer is not None
     assert answer["approved"] is True
-    assert sim.lifecycle.counts.prompted == 1
+    asked = [line.data["id"] for line in query_journal(sim.journal.directory) if line.kind == "asked"]
+    assert asked == [stem]
 
 
 def test_after_a_crash_before_publishing_the_recorded_answer_is_published_and_nobody_is_asked(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import structlog
 
-from fwdperm.journal.prune import prune
+from fwdperm.journal.prune import prune_journal
 from fwdperm.journal.query import query_journal
 from fwdperm.journal.segments import JournalFailed
 from fwdperm.judge.verdict import Choice, Risk, Verdict
@@ -586,7 +586,7 @@ def test_pruning_and_restarting_lose_no_rule_in_force(tmp_path: Path) -> None:
     sim.journal._segment_bytes = 1
     for number in range(3):
         ask(sim, f"make filler-{number}")
-    assert prune(sim.journal, keep=1) > 0
+    assert prune_journal(sim.journal, count=1_000) > 0
     before = (sim.taught_rules.rules.dump(), sim.taught_rules.history.dump())
     sim.close()
     for path in (tmp_path / "journal").glob("checkpoint*"):

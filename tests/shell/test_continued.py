@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -69,8 +70,8 @@ a 'b # c' # d 'e~~f $(g)
 a $'b\'c' "$(d)"
 a $'$(no)' $"$(b)"
 a && b || c; d & e | f |& g
-a > /dev/null 2>&1 >> /dev/null < /dev/null
-a >&2 $(b) &> /dev/null
+a > f 2>&1 >> f < f
+a >&2 $(b) &> f
 if a; then b "$(c)"; fi
 for i in $(a) "$(b)"; do c; done
 while a $(b); do c; exit; done
@@ -93,7 +94,7 @@ a "$(b <<E~~$(c)~~E~~)"
 a '$'"(b)" "$"'(c)'
 a "$x(b)" $x$(c)
 a --opt="$(b)" -x$(c)y
-a 2>/dev/null "$(b)"
+a 2>f "$(b)"
 trap 'a $(b)' EXIT
 read 'a[$(b)]' <<< x
 a "it's $(b) isn't" 'c"d' "$(e)"
@@ -110,21 +111,25 @@ a $( (b) ) "$( { c; } )"
     "a <<'E'\nx\\\nE\nb",
     "a <<E\nx\\\nE\nE\nb $(c)",
 ]
-"""Lines with substitutions wherever they may stand, and with what looks like one; `~~` is a line end."""
+"""Lines with substitutions wherever they may stand, and with what looks like one; `~~` is a line end.
+
+No path in them leaves the empty directory that they run in, however they are broken."""
 
 
 def really_run(lines: list[str]) -> list[set[tuple[str, ...]]]:
     """Give the commands that bash runs for each line, when every command succeeds and when every one fails."""
     ran: list[set[tuple[str, ...]]] = [set() for _ in lines]
     for status in "01":
-        done = subprocess.run(
-            [BASH, "--norc", "-c", NOTE, "bash", *lines],
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            check=False,
-            timeout=60,
-            env={"PATH": "/nonexistent", "LC_ALL": "C.UTF-8", "R": status},
-        )
+        with TemporaryDirectory() as empty:  # a broken redirection writes a file of another name
+            done = subprocess.run(
+                [BASH, "--norc", "-c", NOTE, "bash", *lines],
+                capture_output=True,
+                stdin=subprocess.DEVNULL,
+                check=False,
+                timeout=60,
+                cwd=empty,
+                env={"PATH": "/nonexistent", "LC_ALL": "C.UTF-8", "R": status},
+            )
         for record in done.stdout.decode(errors="replace").replace("\x1d", "\n").split("\x1e")[:-1]:
             at, *argv = record.split("\x1f")[:-1]
             ran[int(at)].add(tuple(argv))

@@ -92,6 +92,20 @@ WORD_ROWS = {
     "parallel": ["parallel", "parallel -j 4", "parallel --jobs 4 -k"],
     "entr": ["entr", "entr -r", "entr -cr"],
     "ssh": ["ssh h", "ssh -p 22 u@h", "ssh -tt -i k h", "ssh h -p 22", "ssh -o BatchMode=yes h --"],
+    "autossh": ["autossh -M 0 h", "autossh h -N"],
+    "bwrap": ["bwrap", "bwrap --unshare-all --dev /dev --"],
+    "envchain": ["envchain aws"],
+    "flatpak-spawn": ["flatpak-spawn --host", "flatpak-spawn --env=A=b"],
+    "gpg-agent": ["gpg-agent --daemon"],
+    "lima": ["lima"],
+    "mosh": ["mosh h", "mosh -p 60001 u@h"],
+    "plink": ["plink h", "plink -P 22 h"],
+    "proxychains": ["proxychains4 -q", "proxychains -f conf"],
+    "pssh": ["pssh -h hosts", "pssh -i -H h"],
+    "rsh": ["rsh h", "rsh -l u h"],
+    "ssh-agent": ["ssh-agent", "ssh-agent -t 60"],
+    "systemd-nspawn": ["systemd-nspawn -D /srv/x", "systemd-nspawn -q -M m --"],
+    "torsocks": ["torsocks", "torify -q"],
     "sshpass": ["sshpass -p x", "sshpass -e ssh h"],
     "exec": ["exec", "exec -a n", "exec -c"],
     "command": ["command", "command -p", "command --"],
@@ -194,7 +208,7 @@ def _rows() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("name", "line"), _rows())
 def test_what_a_wrapper_runs_is_a_command_of_its_own(name: str, line: str) -> None:
     parsed = parse_line(line)
-    joined = name in ("watch", "ssh", "sshpass", "parallel", "docker")
+    joined = name in ("watch", "ssh", "sshpass", "parallel", "docker", "autossh", "plink", "pssh", "rsh")
     found = [
         c
         for c in parsed.commands
