@@ -39,7 +39,7 @@ _HELP: Final = frozenset({"--help", "--version", "-V"})
 
 @dataclass(frozen=True, slots=True)
 class Catastrophe:
-    """One entry.
+    """One kind of catastrophe, and how it is recognised.
 
     Attributes:
         id: Stable id.

@@ -52,7 +52,7 @@ FLOWS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Web:
-    """A line with what hangs on each command.
+    """A line, and for each command the commands that it carries.
 
     Attributes:
         line: The line.
@@ -313,7 +313,7 @@ def _only_logs_in(command: Command) -> bool:
 
 
 def _hands_a_shell_over(web: Web, index: int) -> bool:
-    """Say whether a connection kept open by `exec` is one that a shell, or whatever comes in, is run on."""
+    """Say whether `exec` keeps a connection open on which a shell, or whatever comes in, is run."""
     return any(is_in_family(word, "shell") for word in web.commands[index].argv[1:]) or any(
         "shell" in _families(other) or (bool(other.words) and "$" in other.words[0].raw)
         for at, other in enumerate(web.commands)

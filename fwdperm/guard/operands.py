@@ -103,7 +103,7 @@ class NotRoutine(Exception):  # noqa: N818 - it is an answer, not a failure
 
 
 def check_value(kind: Takes, word: Word, value: str, location: Location) -> None:  # noqa: C901, PLR0912 - one branch per kind
-    """Hold the value of a flag against what the flag takes.
+    """Raise `NotRoutine` unless the value of an option is what the option takes.
 
     Args:
         kind: What it takes.
@@ -144,7 +144,7 @@ def check_value(kind: Takes, word: Word, value: str, location: Location) -> None
 
 
 def check_operands(program: Program, use: Use, operands: list[Word], seen: set[str], location: Location) -> None:  # noqa: C901, PLR0912 - one branch per kind
-    """Hold the operands of a command against what its use takes.
+    """Raise `NotRoutine` unless the operands of a command are what its use takes.
 
     Args:
         program: The program.
@@ -237,7 +237,7 @@ def _check_search(program: Program, use: Use, operands: list[Word], seen: set[st
 
 
 def _check_language(program: Program, use: Use, operands: list[Word]) -> None:
-    """Hold code in a program's own language against the little of it that only shows."""
+    """Raise `NotRoutine` unless code in a program's own language is of the few forms that only show something."""
     if not operands:
         return
     code = operands[0].text

@@ -60,11 +60,11 @@ class Location:
 
     @classmethod
     def of(cls, facts: Facts, surroundings: Surroundings) -> Location:
-        """Stand where the request stands."""
+        """Give the location in which a request runs."""
         return _location(facts.cwd, facts.home or surroundings.home, surroundings, facts.canonical_operands)
 
     def at(self, cwd: str) -> Location:
-        """Stand where a command runs after a literal `cd`; `?`, and what is too deep to look at, is nowhere known."""
+        """Give the location of a command behind a literal `cd`; an unknown one for `?` and for a directory too long."""
         if not cwd:
             return self
         if cwd == "?" or len(cwd) > DEEPEST:

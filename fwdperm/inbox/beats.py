@@ -37,7 +37,7 @@ _BEAT_BYTES: Final = 4_096
 _FEW: Final = 64
 """Sessions up to which every heartbeat is a new file, renamed into place."""
 _SHARE: Final = 2
-"""Of the process's descriptors, heartbeats hold at most one in so many."""
+"""Heartbeats hold at most one in so many of the descriptors that this process may open."""
 
 
 class ServedElsewhere(EnvironmentFailure):

@@ -214,7 +214,7 @@ def replace_file_and_hold(name: str, payload: bytes, *, at: int, modes: Modes = 
 
 
 def _write_temp(payload: bytes, *, at: int, modes: Modes, sync: bool) -> tuple[str, int]:
-    """Write a new file under a name nobody can foresee. A short write (a full disk has no other voice) is an error."""
+    """Write a new file under a name that nobody can foresee. A short write is an error: so a full disk shows itself."""
     temp = f"{TEMP_PREFIX}{secrets.token_hex(8)}.tmp"
     descriptor = os.open(temp, _CREATE, modes.file, dir_fd=at)
     try:
