@@ -45,7 +45,7 @@ def context(*, taught: NothingTaught | None = None) -> DecisionContext:
     return DecisionContext((ruleset,), around, taught or NothingTaught(), has_judge=True)
 
 
-def together(monkeypatch: pytest.MonkeyPatch, danger: Danger, value: str = "pytest -q && mypy src") -> Request:
+def together(monkeypatch: pytest.MonkeyPatch, danger: Danger, value: str = "pytest -q && cargo test") -> Request:
     """Give a request of routine parts that the guard calls `danger` as a whole."""
     request = Request("r1", "d", "root", "c", "a", Facts("bash", (value,), cwd="/w", home="/home/u"))
     found = evaluate(request, context())

@@ -126,7 +126,8 @@ def weighed_of(parts: Sequence[Part], whole: Danger, request: Request) -> Evalua
 
 
 def request_of(*, has_facts: bool = True, floor: str = "") -> Request:
-    return Request("r1", "d", "root", "c", "a", Facts("bash", ("c0",), cwd="/w") if has_facts else None, floor=floor)
+    facts = Facts("bash", ("c0",), cwd="/w") if has_facts else None
+    return Request("r1", "d", "root", "c", "a", facts, floor=floor or ("" if has_facts else "it names nothing"))
 
 
 def context(

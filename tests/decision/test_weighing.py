@@ -37,7 +37,7 @@ def request(facts: Facts | None, **more: Any) -> Request:
 
 def found(unit: Unit, finding: RuleFinding, danger: Danger) -> Evaluation:
     assessment = Assessment(danger, "test.it", "it")
-    return Evaluation(request(None), (unit,), (finding,), (assessment,), assessment, "v1")
+    return Evaluation(request(None, floor="it names nothing"), (unit,), (finding,), (assessment,), assessment, "v1")
 
 
 # -- evidence ----------------------------------------------------------------------------------------------------
@@ -121,7 +121,9 @@ def test_a_unit_that_is_not_told_ends_no_evidence() -> None:
     silent, asked = (Unit("path_read", ("x",)), Unit("bash", ("c 1",)))
     mild = Assessment(Danger.ROUTINE, "test.it", "it")
     findings = (RuleFinding(ALLOW, speaks=False), RuleFinding(ASK, RULE))
-    evaluation = Evaluation(request(None), (silent, asked), findings, (mild, mild), mild, "v1")
+    evaluation = Evaluation(
+        request(None, floor="it names nothing"), (silent, asked), findings, (mild, mild), mild, "v1"
+    )
     assert [line.text for line in evaluation.evidence] == ["c 1"]
 
 
