@@ -153,14 +153,19 @@ def test_hostile_files_are_answered_and_delay_nobody(house: House, plant: str) -
     assert victim.read_text(encoding="utf-8") == "untouched"
 
 
+def is_all_in_force(status: str) -> bool:
+    """Say whether the daemon has read what lies on disk, and found nothing wrong with it."""
+    return "\nproblem " not in status and "\nDIFFERS " not in status
+
+
 def test_a_broken_edit_of_the_rules_widens_nothing_and_a_good_one_counts(house: House) -> None:
     house.serve()
     assert house.wait_answer(house.drop("npm i"))["approved"] is False
     house.config.write_text('[rules.bash\n"npm *" = "allow"\n', encoding="utf-8")
-    wait_for(lambda: "not valid TOML" in house.run("status").stdout, what="the problem in the status")
+    wait_for(lambda: "\nproblem " in house.run("status").stdout, what="the problem, once the daemon has read it")
     assert house.wait_answer(house.drop("npm i"))["approved"] is False
     house.config.write_text('[rules.bash]\n"npm *" = "allow"\n', encoding="utf-8")
-    wait_for(lambda: "problem" not in house.run("status").stdout, what="the mended rules")
+    wait_for(lambda: is_all_in_force(house.run("status").stdout), what="the mended rules")
     assert house.wait_answer(house.drop("npm i"))["approved"] is True
 
 

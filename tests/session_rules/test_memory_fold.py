@@ -263,7 +263,9 @@ def test_a_refusal_answers_exactly_the_identical_request_of_whom_it_was_told(  #
     asked = Request("x", "", "root", "a", "", Facts(surface, (value,), cwd))
     found = SessionRulesView(fold, tuple(chain), now).refusal(asked)
     assert (found.rule.id if found else None) == (holding[-1].id if holding else None)
-    assert SessionRulesView(fold, tuple(chain), now).refusal(replace(asked, facts=None)) is None
+    assert (
+        SessionRulesView(fold, tuple(chain), now).refusal(replace(asked, facts=None, floor="it names nothing")) is None
+    )
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
