@@ -38,6 +38,12 @@ class Unit:
             all of them speaks as it stands.
         folds_case: True when its file system ignores letter case: `ask` and `deny` then match case-folded texts too.
         consented: True when a rule that allows its carrier is meant for it, too (`eslint` behind `npx`).
+        possible: What is known of it where a part is not: pieces of text in order, between two of which anything may
+            stand; one entry for each spelling. An `ask` or `deny` that covers some such text asks, a `deny` a person
+            alone: what cannot be checked is not permitted.
+        mentions: Text in it that nobody here can read (code, options nobody knows): a deny whose program, command or
+            path is named there asks a person.
+        named: Files of it that are copied, linked or run: a deny of a program by that name asks a person.
         command: Index into the parsed line's commands, for the guard; -1 for none.
     """
 
@@ -57,3 +63,6 @@ class Unit:
     command: int = -1
     consented: bool = False
     unread: bool = False
+    possible: tuple[tuple[str, ...], ...] = ()
+    mentions: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()

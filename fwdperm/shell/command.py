@@ -119,7 +119,8 @@ class CommandLine:
         opaque: Why the line as a whole cannot be understood (syntax error, NUL byte, too long); empty when it can.
         cut_short: True when reading ended before the line did: what was not read may be anything; nothing allows it.
         functions: Names of functions it defines.
-        loops: What `for` sets, as (name, word), once for each word.
+        loops: What `for` sets, as (name, word), once for each word; an unknown one stands for
+            those left out, too.
         unread: Texts in it that could not be understood, the whole line or code that it carries.
     """
 

@@ -175,8 +175,10 @@ class _Walker(Recorder):
         if variable is not None:
             name = place.source.cut(variable.start_byte, variable.end_byte)
             values = [child for child in node.children_by_field_name("value") if child.type in WORD_TYPES]
-            words = (read_word(place.source.cut(one.start_byte, one.end_byte)) for one in values[:_LOOP_WORDS])
-            self.loops.extend((name, word) for word in words if word.known)
+            words = [read_word(place.source.cut(one.start_byte, one.end_byte)) for one in values[:_LOOP_WORDS]]
+            if len(values) > _LOOP_WORDS:
+                words.append(Word("", "", known=False))
+            self.loops.extend((name, word) for word in words)
             if changes_what_runs(name):
                 self.record((), ((name, Word("$", "$", known=False)),), place, raw=f"{name}=$")
 

@@ -8,12 +8,14 @@ an auxiliary unit set aside: what it wraps says it all, but a rule written for i
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.programs import changes_what_runs
 from fwdperm.rules import Unit
 from fwdperm.shell import Stands, Word, literal_values, parse_line, put_in
+from fwdperm.units.known_parts import ANYTHING, possible_path, possible_texts, variables_in
 from fwdperm.units.operands import path_operands
 from fwdperm.units.paths import brace_names, climbs_past_glob, has_glob, inside, is_unknown, name_path
 from fwdperm.units.possible_commands import (
@@ -23,6 +25,7 @@ from fwdperm.units.possible_commands import (
     possible_commands_of_text,
 )
 from fwdperm.units.texts import command_texts, fold, has_harmless_prefixes
+from fwdperm.units.unexplained import files_to_run, unexplained_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,6 +108,8 @@ class _Units:
             self.possible_commands -= 1
             strict = (*strict, *possible_commands_of_script(self.line, index, home=self.facts.home))
         runs_inside = command.harmless and index in self.wrapping and has_harmless_prefixes(command)
+        mentions = unexplained_text(self.line, index, is_carrier=index in self.wrapping)
+        named = files_to_run(command)
         self.places.append(len(self.units))
         self.units.append(
             Unit(
@@ -120,6 +125,9 @@ class _Units:
                 aside=runs_inside,
                 command=index,
                 consented=command.consented,
+                possible=possible_texts(command),
+                mentions=(mentions,) if mentions else (),
+                named=(named,) if named else (),
             )
         )
 
@@ -136,6 +144,8 @@ class _Units:
             stands="line",
             command=len(self.line.commands) - 1,
             unread=self.line.cut_short,
+            possible=(ANYTHING,),
+            mentions=(text,),
         )
 
     def _whole_line(self) -> None:
@@ -188,6 +198,7 @@ class _Units:
         )
         self._canonical(target.text, names.absolute, surface=surface, carrier=carrier, index=index)
         self._outside(target.text, names.absolute, names.strict, index=index, remote=command.remote)
+        self._path(index, command, target, target.text, surface="path_write")
 
     def _operands(self, index: int, command: Command) -> None:
         for operand in path_operands(command):
@@ -199,6 +210,8 @@ class _Units:
         if not word.known and is_unknown(text):
             for name in self._guessed(text):
                 self._path(index, command, Word(name, name, glob=has_glob(name)), name, surface=surface)
+            if not all(self._is_all_guessed(name) for name in (brace_names(text) if "{" in text else ()) or (text,)):
+                self._unknown_path(index, command, text, (surface, "external_directory"), possible_path(word, text))
             return
         key = (surface, text, index)
         if key in self.seen:
@@ -232,6 +245,53 @@ class _Units:
         )
         self._canonical(text, names.absolute, surface=surface, carrier=carrier, index=index)
         self._outside(text, names.absolute, names.strict, index=index, remote=command.remote, glob=glob)
+
+    def _unknown_path(
+        self, index: int, command: Command, text: str, surfaces: tuple[str, ...], pieces: tuple[str, ...]
+    ) -> None:
+        """Add the auxiliary units of a path that is not known: a rule that may be about it is heard."""
+        for surface in surfaces:
+            key = (surface, text, index)
+            if key in self.seen or command.remote:
+                continue
+            self.seen.add(key)
+            self.units.append(
+                Unit(
+                    surface,
+                    (text,),
+                    auxiliary=True,
+                    stands="operand",
+                    carrier=self.places[index],
+                    folds_case=self.facts.folds_case,
+                    command=index,
+                    possible=(pieces,),
+                )
+            )
+
+    def _is_all_guessed(self, text: str) -> bool:
+        """Say whether the variables of a path have the values that this line gives them, and no others."""
+        if not is_unknown(text):
+            return True
+        names = variables_in(text)
+        return bool(names) and all(self._is_set_once(name) for name in names)
+
+    def _is_set_once(self, name: str) -> bool:
+        """Say whether a variable is set by one `for` over known words, or one literal, and by nothing else in the line.
+
+        The line may leave its value alone (`false && x=a`): then the environment's counts, which a line before this one
+        does not reach.
+        """
+        values = [word for one, word in self._given() if one == name]
+        if not values or not all(word.known for word in values):
+            return False
+        uses = re.findall(rf"(?<![\w$])(?<!\$\{{){re.escape(name)}(?!\w)", self.facts.value)
+        return len(uses) == 1
+
+    def _given(self) -> Iterator[tuple[str, Word]]:
+        yield from self.line.loops
+        for command in self.line.commands:
+            if not command.words:
+                yield from command.prefixes
 
     def _guessed(self, text: str) -> Iterator[str]:
         """Give the paths that a word may come to by braces and by literal values of this line."""
