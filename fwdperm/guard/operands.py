@@ -79,6 +79,8 @@ _JQ_WORDS: Final = _f(
     "round sqrt null true false reduce foreach try catch tojson fromjson strings numbers arrays objects booleans "
     "nulls iterables scalars gsub sub ascii explode implode error"
 )
+_DIRECTORY: Final = re.compile(r"[\w./@+-]+\Z")
+"""A directory to go to, as people write one; a colon or a comma may make more of it: `sub`, `../b-2`."""
 _GO_PACKAGE: Final = re.compile(r"(?:\.|\./[\w./-]*|[\w-]+\.go)$")
 """A package or file of the workspace, as Go names them: `.`, `./...`, `./cmd/x`, `main.go`."""
 _BUILD: Final = re.compile(r"(?:\./)?(?:build|_build|out|cmake-build)[\w-]*(?:/[A-Za-z0-9_][\w-]*)*/?$")
@@ -139,6 +141,8 @@ def check_value(kind: Takes, word: Word, value: str, location: Location) -> None
         case Takes.ENVIRONMENT:
             if not all(_ENVIRONMENT.match(each) for each in value.split(",")):
                 raise NotRoutine(f"`{value}` is not one of the checking environments by name")
+        case Takes.GOES if not _DIRECTORY.match(value):
+            raise NotRoutine(f"`{value}` may be more than a directory")
         case _:
             _check_path(value, location, glob=word.glob, look=Exposure.NAME)
 

@@ -24,6 +24,7 @@ from fwdperm.rules.mode import Mode
 from fwdperm.rules.rule import Action, Default, Rule, RuleFinding
 from fwdperm.rules.shadow import find_shadows
 from fwdperm.rules.surface import AUXILIARY_SURFACES, is_every, surface_index
+from fwdperm.rules.uses import UseIndex
 from fwdperm.rules.wildcard import Glob, Wildcard
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class _View:
         self._narrowing = [
             (place, globs) for place, globs, entry in compiled if Action.ALLOW not in {entry.action, entry.rule.action}
         ]
+        self._patterns = [(place, entry.rule.pattern) for place, entry in entries if entry.action is not Action.ALLOW]
         self.is_empty = not compiled
         self.every = Index((place, globs) for place, globs, _ in compiled)
         self.strict = Index(self._narrowing)
@@ -93,6 +95,11 @@ class _View:
     def folded_meeting(self) -> MeetingIndex:
         """The same for case-folded globs."""
         return MeetingIndex((place, [glob.folded() for glob in globs]) for place, globs in self._narrowing)
+
+    @cached_property
+    def uses(self) -> UseIndex:
+        """Those that ask or deny, for commands as their programs read them."""
+        return UseIndex((place, pattern) for place, pattern in self._patterns)
 
     @cached_property
     def folded(self) -> Index:
@@ -329,6 +336,8 @@ class Ruleset:
             streams.extend(_listed(view.meeting.meeting(text), text) for text in names)
         if unit.glob and unit.folds_case:
             streams.extend(_listed(view.folded_meeting.meeting(text.casefold()), text) for text in names)
+        if unit.uses:
+            streams.append(_listed(view.uses.covering(unit.uses), unit.spellings[0]))
         latest = -1
         for place, spelling in merge(*streams, key=_place, reverse=True):
             if place != latest:

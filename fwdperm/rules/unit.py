@@ -7,6 +7,10 @@ Never here: how a command line or a path becomes one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fwdperm.programs import CommandUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,8 @@ class Unit:
         mentions: Text in it that nobody here can read (code, options nobody knows): a deny whose program, command or
             path is named there asks a person.
         named: Files of it that are copied, linked or run: a deny of a program by that name asks a person.
+        uses: The command as its program reads it: an `ask` or `deny` that is about such a use speaks, however the
+            command is written.
         command: Index into the parsed line's commands, for the guard; -1 for none.
     """
 
@@ -66,3 +72,4 @@ class Unit:
     possible: tuple[tuple[str, ...], ...] = ()
     mentions: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
+    uses: tuple[CommandUse, ...] = ()

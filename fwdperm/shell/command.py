@@ -76,6 +76,7 @@ class Command:
         remote: True when it would run on another machine or in a container.
         opaque: Why what it runs cannot be known, in words; empty when it is known.
         consented: True when a rule that allows its carrier is meant for it, too: a tool behind the project's runner.
+        filled: True when its wrapper puts operands into it that are not known before it runs (`xargs`, `find -exec`).
         harmless: True for a wrapper that changes nothing about what the wrapped command does: an allow may look
             through it.
     """
@@ -93,6 +94,7 @@ class Command:
     opaque: str = ""
     harmless: bool = False
     consented: bool = False
+    filled: bool = False
 
     @property
     def program(self) -> str:

@@ -196,6 +196,7 @@ class Recorder(ABC):
                 opaque,
                 wrapped is not None and wrapped.harmless and not opaque,
                 place.consented,
+                place.appended or bool(place.mark and any(place.mark in word.text for word in words[1:])),
             )
         )
         if self.cut_short and not self.steps_left:

@@ -12,11 +12,11 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.programs import changes_what_runs
+from fwdperm.programs import changes_what_runs, read_command_use
 from fwdperm.rules import Unit
 from fwdperm.shell import Stands, Word, literal_values, parse_line, put_in
-from fwdperm.units.known_parts import ANYTHING, possible_path, possible_texts, variables_in
-from fwdperm.units.operands import path_operands
+from fwdperm.units.known_parts import ANYTHING, filled_path, possible_path, possible_texts, variables_in
+from fwdperm.units.operands import path_operands, surfaces_of_operands
 from fwdperm.units.paths import brace_names, climbs_past_glob, has_glob, inside, is_unknown, name_path
 from fwdperm.units.possible_commands import (
     may_run_a_script,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _POSSIBLE_COMMANDS: Final = 16
 """Opaque commands of one line that are looked behind."""
+_GIVEN: Final = "files that it is given"
 _EMPTY: Final = "it is empty"
 _UNKNOWN_TARGET: Final = "the file it writes is not known"
 _UNKNOWN_GLOB: Final = "which directory its glob means is not known"
@@ -99,7 +100,7 @@ class _Units:
         if not command.words and not any(changes_what_runs(name) for name, _ in command.prefixes):
             self.places.append(carrier)
             return
-        texts = command_texts(command, home=self.facts.home)
+        texts = command_texts(command, home=self.facts.home, cwd=self.facts.cwd)
         strict = texts.strict
         if command.opaque and self.possible_commands > 0:
             self.possible_commands -= 1
@@ -128,6 +129,7 @@ class _Units:
                 possible=possible_texts(command),
                 mentions=(mentions,) if mentions else (),
                 named=(named,) if named else (),
+                uses=read_command_use([word.text for word in command.words]) if command.words else (),
             )
         )
 
@@ -204,6 +206,9 @@ class _Units:
         for operand in path_operands(command):
             surface = "path_write" if operand.writes else "path_read"
             self._path(index, command, operand.word, operand.text, surface=surface)
+        if command.filled and (surfaces := surfaces_of_operands(command)):
+            pieces = filled_path(self.line, index)
+            self._unknown_path(index, command, _GIVEN, (*surfaces, "external_directory"), pieces)
 
     def _path(self, index: int, command: Command, word: Word, text: str, *, surface: str) -> None:
         """Add the auxiliary units of one path that a command names."""
