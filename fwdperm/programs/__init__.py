@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         CODE_HEADS,
         HARMLESS,
         changes_what_runs,
+        decides_programs,
         is_harmless_variable,
         runs_code,
     )
@@ -38,7 +39,15 @@ else:
             "folding": ("every_program", "is_in_family", "lookup", "lookup_local", "name_of", "names_of_family"),
             "program": ("Carries", "UsePattern", "Files", "First", "Option", "Program", "Takes", "Use", "Wrapping"),
             "standard": ("standard_base",),
-            "variables": ("CODE", "CODE_HEADS", "HARMLESS", "changes_what_runs", "is_harmless_variable", "runs_code"),
+            "variables": (
+                "CODE",
+                "CODE_HEADS",
+                "HARMLESS",
+                "changes_what_runs",
+                "decides_programs",
+                "is_harmless_variable",
+                "runs_code",
+            ),
         },
     )
 
@@ -59,6 +68,7 @@ __all__ = [
     "UsePattern",
     "Wrapping",
     "changes_what_runs",
+    "decides_programs",
     "every_program",
     "is_harmless_variable",
     "is_in_family",

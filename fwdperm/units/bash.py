@@ -12,7 +12,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.programs import changes_what_runs, read_command_use
+from fwdperm.programs import changes_what_runs, decides_programs, read_command_use
 from fwdperm.rules import Unit
 from fwdperm.shell import Stands, Word, literal_values, parse_line, put_in
 from fwdperm.units.known_parts import ANYTHING, filled_path, possible_path, possible_texts, variables_in
@@ -58,7 +58,18 @@ def bash_units(facts: Facts) -> tuple[tuple[Unit, ...], CommandLine]:
 class _Units:
     """One pass over the commands of a line."""
 
-    __slots__ = ("canonical", "facts", "line", "places", "possible_commands", "seen", "units", "values", "wrapping")
+    __slots__ = (
+        "canonical",
+        "decided",
+        "facts",
+        "line",
+        "places",
+        "possible_commands",
+        "seen",
+        "units",
+        "values",
+        "wrapping",
+    )
 
     def __init__(self, facts: Facts, line: CommandLine) -> None:
         self.facts = facts
@@ -68,6 +79,8 @@ class _Units:
         self.canonical = dict(facts.canonical_operands)
         self.possible_commands = _POSSIBLE_COMMANDS
         self.values: dict[str, list[str]] | None = None
+        self.decided = False
+        """Whether a variable by which programs are found was set: what a command is cannot be known any more."""
         self.seen: set[tuple[str, str, int]] = set()
         self.wrapping = {one.carrier for one in line.commands if one.wrapped_by}
 
@@ -109,6 +122,7 @@ class _Units:
             self.possible_commands -= 1
             strict = (*strict, *possible_commands_of_script(self.line, index, home=self.facts.home))
         runs_inside = command.harmless and index in self.wrapping and has_harmless_prefixes(command)
+        self.decided = self.decided or any(decides_programs(name.partition("[")[0]) for name, _ in command.prefixes)
         mentions = unexplained_text(self.line, index, is_carrier=index in self.wrapping)
         named = files_to_run(command)
         self.places.append(len(self.units))
@@ -126,7 +140,7 @@ class _Units:
                 aside=runs_inside,
                 command=index,
                 consented=command.consented,
-                possible=possible_texts(command),
+                possible=(ANYTHING,) if self.decided else possible_texts(command),
                 mentions=(mentions,) if mentions else (),
                 named=(named,) if named else (),
                 uses=read_command_use([word.text for word in command.words]) if command.words else (),
