@@ -32,12 +32,14 @@ class CommandUse(NamedTuple):
         words: Its subcommands by their canonical names, then its operands, as they stand.
         options: The names of its options, the canonical ones where the book has them; with each value also
             `name=value`. A `--` is one.
+        typed: The same words as `words`, as they were typed.
         before: Those of them that stand before the subcommand, or the first operand where there is none.
     """
 
     program: str
     words: tuple[str, ...]
     options: frozenset[str]
+    typed: tuple[str, ...] = ()
     before: frozenset[str] = frozenset()
 
 
@@ -62,7 +64,18 @@ def read_command_use(words: Sequence[str]) -> tuple[CommandUse, ...]:
 class _Reader:
     """One pass over the words."""
 
-    __slots__ = ("at", "before", "found", "met_unknown", "options", "program", "unknown_takes", "uses", "words")
+    __slots__ = (
+        "at",
+        "before",
+        "found",
+        "met_unknown",
+        "options",
+        "program",
+        "typed",
+        "unknown_takes",
+        "uses",
+        "words",
+    )
 
     def __init__(self, words: Sequence[str], *, unknown_takes: bool) -> None:
         page = lookup(words[0])
@@ -72,6 +85,7 @@ class _Reader:
         self.at = 1
         self.found: list[str] = []
         self.options: set[str] = set()
+        self.typed: list[str] = []
         self.before: frozenset[str] = frozenset()
         self.unknown_takes = unknown_takes
         self.met_unknown = False
@@ -88,6 +102,7 @@ class _Reader:
                 else:
                     self._option(text)
                 continue
+            self.typed.append(text)
             sub = None if only_operands else self.uses[-1].subs.get(text)
             if sub is not None and len(self.found) == len(self.uses) - 1:
                 self.uses.append(sub)
@@ -96,7 +111,7 @@ class _Reader:
             elif not self.found:
                 self.before = frozenset(self.options)
             self.found.append(text)
-        return CommandUse(self.program, tuple(self.found), frozenset(self.options), self.before)
+        return CommandUse(self.program, tuple(self.found), frozenset(self.options), tuple(self.typed), self.before)
 
     def _option(self, text: str) -> None:
         name, equals, value = text.partition("=")

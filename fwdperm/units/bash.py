@@ -8,14 +8,13 @@ an auxiliary unit set aside: what it wraps says it all, but a rule written for i
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.programs import changes_what_runs, decides_programs, read_command_use
 from fwdperm.rules import Unit
-from fwdperm.shell import Stands, Word, literal_values, parse_line, put_in
-from fwdperm.units.known_parts import ANYTHING, filled_path, possible_path, possible_texts, variables_in
+from fwdperm.shell import Stands, Word, ending_of_filled, literal_values, parse_line, put_in, values_set_once
+from fwdperm.units.known_parts import ANYTHING, possible_path, possible_texts, variables_in
 from fwdperm.units.operands import path_operands, surfaces_of_operands
 from fwdperm.units.paths import brace_names, climbs_past_glob, has_glob, inside, is_unknown, name_path
 from fwdperm.units.possible_commands import (
@@ -221,7 +220,7 @@ class _Units:
             surface = "path_write" if operand.writes else "path_read"
             self._path(index, command, operand.word, operand.text, surface=surface)
         if command.filled and (surfaces := surfaces_of_operands(command)):
-            pieces = filled_path(self.line, index)
+            pieces = ("", ending_of_filled(self.line, index))
             self._unknown_path(index, command, _GIVEN, (*surfaces, "external_directory"), pieces)
 
     def _path(self, index: int, command: Command, word: Word, text: str, *, surface: str) -> None:
@@ -292,25 +291,7 @@ class _Units:
         if not is_unknown(text):
             return True
         names = variables_in(text)
-        return bool(names) and all(self._is_set_once(name) for name in names)
-
-    def _is_set_once(self, name: str) -> bool:
-        """Say whether a variable is set by one `for` over known words, or one literal, and by nothing else in the line.
-
-        The line may leave its value alone (`false && x=a`): then the environment's counts, which a line before this one
-        does not reach.
-        """
-        values = [word for one, word in self._given() if one == name]
-        if not values or not all(word.known for word in values):
-            return False
-        uses = re.findall(rf"(?<![\w$])(?<!\$\{{){re.escape(name)}(?!\w)", self.facts.value)
-        return len(uses) == 1
-
-    def _given(self) -> Iterator[tuple[str, Word]]:
-        yield from self.line.loops
-        for command in self.line.commands:
-            if not command.words:
-                yield from command.prefixes
+        return bool(names) and all(values_set_once(self.line, self.facts.value, name) for name in names)
 
     def _guessed(self, text: str) -> Iterator[str]:
         """Give the paths that a word may come to by braces and by literal values of this line."""

@@ -11,10 +11,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.programs import Carries, lookup
-
 if TYPE_CHECKING:
-    from fwdperm.shell import Command, CommandLine, Word
+    from fwdperm.shell import Command, Word
 
 Pieces = tuple[str, ...]
 """What is known of a text, in order; between two pieces anything may stand."""
@@ -28,8 +26,6 @@ _VARIABLE: Final = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
 _OPENING: Final = re.compile(r"\$[({\[]|[<>]\(|`|\{|\$(?=['\"])")
 """Where an expansion begins that has an end of its own: `$(a)`, `${x}`, `$[1]`, `<(a)`, a backtick, `{a,b}`."""
 _CLOSING: Final = {"(": ")", "{": "}", "[": "]"}
-_OTHERWISE: Final = frozenset({"-o", "-or", "!", "-not", ","})
-"""Signs of `find` with which a `-name` does not hold for all that is found."""
 _GLOB: Final = re.compile(r"[*?]|\[[^]]*\]?")
 """A part of a word that the shell replaces by what it finds: `*`, `?`, `[a-z]`."""
 
@@ -122,31 +118,6 @@ def possible_path(word: Word, text: str) -> Pieces:
     else:
         end = known_parts(word)[-1]
     return ("", end if ".." not in end.split("/") else "")
-
-
-def filled_path(line: CommandLine, index: int) -> Pieces:
-    """Give what is known of the paths that a wrapper puts into a command: how they end, where `find -name` says so.
-
-    Args:
-        line: The line.
-        index: The command that is filled.
-    """
-    source = line.commands[index].carrier
-    while source >= 0 and not _finds(line.commands[source]) and line.commands[source].fed_by < 0:
-        source = line.commands[source].carrier
-    if source >= 0 and not _finds(line.commands[source]):
-        source = line.commands[source].fed_by
-    words = line.commands[source].words if source >= 0 and _finds(line.commands[source]) else ()
-    texts = [word.text for word in words]
-    named = [at + 1 for at, text in enumerate(texts[:-1]) if text == "-name"]
-    if len(named) != 1 or not words[named[0]].known or not _OTHERWISE.isdisjoint(texts):
-        return ANYTHING
-    return ("", _GLOB.split(texts[named[0]])[-1])
-
-
-def _finds(command: Command) -> bool:
-    program = lookup(command.program)
-    return program is not None and program.use.wrapping is not None and program.use.wrapping.style is Carries.FIND
 
 
 def variables_in(text: str) -> tuple[str, ...]:
