@@ -40,12 +40,13 @@ _EVALUATES: Final = re.compile(
     """,
     re.VERBOSE,
 )
-"""Constructs that evaluate the value of a variable, but for arithmetic."""
+"""Constructs that evaluate the value of a variable, but for arithmetic: `${x@P}`, `${!x}`, `a[x]`."""
 _ATTRIBUTES: Final = re.compile(r"-\w*[in]\w*")
-"""Options of `declare` after which values are evaluated when they are set, or name another variable."""
+"""An option after which values are evaluated when they are set, or name another variable: `-i`, `-n`. Of `declare`."""
 _KEYWORDS: Final = re.compile(r"-\w*k\w*|keyword")
-"""An option of `set` after which every `NAME=value` among a command's words sets a variable."""
+"""An option after which every assignment among a command's words sets a variable: `-k`, `keyword`. Of `set`."""
 _SUBSCRIPT: Final = re.compile(r"[A-Za-z_]\w*\[[^]]*[A-Za-z_$]")
+"""An element of an array whose index is evaluated: `a[x]`."""
 _PLAIN: Final = re.compile(r"[\w\s./:,@%+-]*|\([\w\s./:,@%+-]*\)")
 """A value that is only text or a number wherever it is evaluated, or a list of them: no `$`, subscript, assignment."""
 _NUMBER: Final = re.compile(r"\$(?:\(\((?:[^$`\[=]|\$\{?\w+\}?|[=!<>]=)*\)\)|[#?$!]|\{\#\w+\})")
@@ -60,15 +61,16 @@ _NAMED: Final = re.compile(
     """,
     re.VERBOSE,
 )
-"""A name where a line sets it, wherever that stands: in arithmetic and in redirections too."""
+"""A name where a line sets it, wherever that stands: `x=1`, `x++`, `{x}>file`, `${x:=1}`."""
 _POSITIONAL: Final = re.compile(r"\$\{?(\d)")
 """A positional parameter: `$1`, `${1}`."""
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
-_NAME: Final = re.compile(r"(?<![\w$/.-])[A-Za-z_]\w*(?![\w./-])")
+"""A name, wherever it stands: `x`."""
 _QUOTED: Final = re.compile(r"\\.|(?<!\$)'[^']*'|\$'(?:[^'\\]|\\.)*'|\"(?:[^\"\\$`]|\\.)*\"", re.DOTALL)
-"""Text in which nothing is expanded: it only sets or evaluates something as a word of a builtin."""
+"""Text in which nothing is expanded, such as `'a b'`: only as a word of a builtin it sets or evaluates something."""
 _TOUCHING: Final = re.compile(r"\$\{[^}]*``")
-"""Two old substitutions that touch inside of an expansion, which the grammar takes for one in the other."""
+r"""Two old substitutions that touch inside of an expansion (`${a-\x60\x60`): the grammar takes one for a part of the
+other."""
 
 
 class Walked(NamedTuple):
