@@ -229,7 +229,7 @@ def _human_only(evaluation: Evaluation) -> str:
         finding = evaluation.findings[at]
         if finding.is_for_the_human:
             if finding.may_forbid:
-                return f"a search whose files rule {rule_ref(finding.rule)} may forbid"
+                return f"what rule {rule_ref(finding.rule)} may forbid ({finding.note})"
             origin = finding.default.origin if finding.default else ""
             return f"rule ask {rule_ref(finding.rule)}" if finding.rule else f"the default at {origin}"
     return ""

@@ -16,6 +16,7 @@ from fwdperm.guard.catastrophe import measured
 from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.guard.dangers import danger_of
 from fwdperm.guard.exfiltration import is_secret, secret_read_by
+from fwdperm.guard.filled_in import filled_in
 from fwdperm.guard.flows import MOST_COMMANDS, flows
 from fwdperm.guard.markers import may_hold_secret_path, may_stand_for_secret, sensitive_to_write
 from fwdperm.guard.routine import routine_use
@@ -94,7 +95,7 @@ def assess_line(line: CommandLine, text: str, location: Location) -> tuple[Asses
     if not text.strip():
         return Assessment(Danger.DANGEROUS, "dangerous.empty", "there is no command to judge"), []
     veto = _veto(line, text)
-    each = [_assess_command(index, line, location, veto) for index in range(len(line.commands))]
+    each = [_assess_command(index, line, location, veto, text) for index in range(len(line.commands))]
     if (
         len(each) > 1
         or "$" in text
@@ -162,11 +163,16 @@ def _veto(line: CommandLine, text: str) -> Assessment | None:  # noqa: C901 - a 
     return None
 
 
-def _assess_command(index: int, line: CommandLine, base_ground: Location, veto: Assessment | None) -> Assessment:
+def _assess_command(
+    index: int, line: CommandLine, base_ground: Location, veto: Assessment | None, text: str
+) -> Assessment:
     command = line.commands[index]
     location = base_ground.at(command.cwd) if command.cwd else base_ground
     is_lost = veto is not None and veto.danger is Danger.DANGEROUS
     why = "" if is_lost else routine_use(command, location)
+    if isinstance(why, str) and not is_lost:
+        uses = [routine_use(one, location) for one in filled_in(line, index, text)]
+        why = next((use for use in uses if isinstance(use, str)), uses[0]) if uses else why
     if isinstance(why, Use):
         return Assessment(Danger.ROUTINE, f"routine.{why.routine}", why.why, command.argv[:3]) if veto is None else veto
     hit = catastrophe(command, location)

@@ -31,8 +31,13 @@ _WORD: Final = re.compile(r"(?!/)(?!.*\.\.)(?!.*\W/)[A-Za-z0-9_.:,=@%+#/*^\[\]-]
 (`a=/etc`), and no `..`."""
 _REVISION: Final = re.compile(r"[A-Za-z0-9_./~^@{}:+-]+$")
 """What names a commit or a range of them: `HEAD~2`, `main..topic`, `v1.0^{}`, `origin/main:docs`."""
-_SED_RANGE: Final = re.compile(r"(?:\d+|\$)(?:,(?:\d+|\$|\+\d+))?p(?:;(?:\d+|\$)(?:,(?:\d+|\$|\+\d+))?p)*$")
-"""A script of sed's that only prints lines: `10,20p`, `5p;$p`."""
+_SED_PLAIN: Final = re.compile(
+    r"(?:\d+|\$)(?:,(?:\d+|\$|\+\d+))?[pd](?:;(?:\d+|\$)(?:,(?:\d+|\$|\+\d+))?[pd])*\Z"
+    r"|/(?:[^/\\\n]|\\[^\n])*/[pd]\Z"
+    r"|(?P<s>s(?P<by>[/|#,:@])(?:(?!(?P=by))[^\\\n]|\\[^\n])*(?P=by)(?:(?!(?P=by))[^\\\n]|\\[^\n])*(?P=by)[gIip\d]*)\Z"
+)
+"""A script of sed's that only prints lines, leaves some out, or changes words: `10,20p`, `$d`, `/x/d`, `s/a/b/g`. No
+flag `e` or `w`, which run a command and write a file, and one command alone."""
 _READ_THROUGH_NOT: Final = frozenset(
     [
         "config",
@@ -61,8 +66,13 @@ _READ_THROUGH_NOT: Final = frozenset(
 _SAFE_GLOB: Final = re.compile(r"!.*$|(?:[\w*][\w*-]*/)*\*?[\w*-]*(?:\.[\w*-]+)?\.\w+$")
 """A pattern that leaves something out, or that its ending limits to one kind of file: `!vendor`, `src/*.py`. `*` alone
 or `*.{py,env}` is none."""
-_AWK_PRINT: Final = re.compile(r"\{\s*print(?:\s+\$\d+(?:\s*,\s*\$\d+)*|\s+\$NF|\s+NR)?\s*;?\s*\}$")
-"""A program of awk's that only prints columns: `{print $1, $3}`, `{print $NF}`, `{print NR}`."""
+_AWK_PRINT: Final = re.compile(
+    r"(?=.)(?:(?:NR|NF|FNR|\$\d+|\$NF|\d+|\"[\w .:-]*\"|[<>=!]=|[<>!%*+-]|&&|\|\||[()\s])+|/[\w .:^$-]*/)?"
+    r"(?:\s*\{\s*print(?:\s+(?:\$\d+|\$NF|NR|NF|\"[\w .:-]*\")"
+    r"(?:\s*,?\s*(?:\$\d+|\$NF|NR|NF|\"[\w .:-]*\"))*)?\s*;?\s*\})?\Z"
+)
+"""A program of awk's that only chooses lines and prints columns: `NR>=10 && NR<=20`, `/x/ {print $1, $3}`. Behind
+`print` there is no `>` and no `|`, which write a file and run a command."""
 _JQ_SHORT_OBJECT: Final = re.compile(r"\{\s*\w+(?:\s*,\s*\w+)*\s*\}")
 """An object of jq's that is made of names alone, so that they are keys and no functions: `{name, size}`."""
 _JQ_TEXT: Final = re.compile(r'"(?:[^"\\]|\\[^(])*"')
@@ -79,6 +89,14 @@ _JQ_WORDS: Final = _f(
     "round sqrt null true false reduce foreach try catch tojson fromjson strings numbers arrays objects booleans "
     "nulls iterables scalars gsub sub ascii explode implode error"
 )
+_DIRECTORY: Final = re.compile(r"[\w./@+-]+\Z")
+"""A directory to go to, as people write one; a colon or a comma may make more of it: `sub`, `../b-2`."""
+_BRANCH: Final = re.compile(r"(?:-|(?!.*\.\.)\w[\w./-]*)\Z")
+"""A branch or remote by its name: no address (`host:x`, `ext::x`), no path that leads out."""
+_LOCAL: Final = re.compile(
+    r"(?:https?://)?(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?(?:/[\w./?=&%~+-]*)?\Z", re.ASCII
+)
+"""An address of this machine, without a user in it: `http://localhost:3000/health`."""
 _GO_PACKAGE: Final = re.compile(r"(?:\.|\./[\w./-]*|[\w-]+\.go)$")
 """A package or file of the workspace, as Go names them: `.`, `./...`, `./cmd/x`, `main.go`."""
 _BUILD: Final = re.compile(r"(?:\./)?(?:build|_build|out|cmake-build)[\w-]*(?:/[A-Za-z0-9_][\w-]*)*/?$")
@@ -94,6 +112,8 @@ SCRIPTS: Final = _f(
     "test:integration build:check check:types check-types lint:ts lint:js lint:css coverage test:coverage unit"
 )
 """Names of project scripts that check rather than change."""
+_IN_PLACE: Final = _f("-i --in-place")
+_QUIET: Final = _f("-n --quiet --silent")
 _RECURSIVE: Final = _f("-r -R --recursive")
 _GLOB_CHARS: Final = frozenset("*?[")
 
@@ -139,6 +159,10 @@ def check_value(kind: Takes, word: Word, value: str, location: Location) -> None
         case Takes.ENVIRONMENT:
             if not all(_ENVIRONMENT.match(each) for each in value.split(",")):
                 raise NotRoutine(f"`{value}` is not one of the checking environments by name")
+        case Takes.LOCAL:
+            _check_local(value)
+        case Takes.GOES if not _DIRECTORY.match(value):
+            raise NotRoutine(f"`{value}` may be more than a directory")
         case _:
             _check_path(value, location, glob=word.glob, look=Exposure.NAME)
 
@@ -181,6 +205,13 @@ def check_operands(program: Program, use: Use, operands: list[Word], seen: set[s
                 if word.text.startswith("-") and (option is None or not option.is_accepted):
                     raise NotRoutine(f"`{word.text}` of `{program.name}` is not part of a routine use")
                 check_value(kind, word, word.text, location)
+        case Takes.BRANCH:
+            for word in operands:
+                if not _BRANCH.match(word.text):
+                    raise NotRoutine(f"`{word.text}` may be another repository")
+        case Takes.LOCAL:
+            for word in operands:
+                _check_local("" if word.glob else word.text)
         case Takes.READ:
             for word in operands:
                 _check_read(program, use, word, seen, location)
@@ -209,7 +240,12 @@ def check_operands(program: Program, use: Use, operands: list[Word], seen: set[s
             raise NotRoutine(f"operands of `{program.name}` are not understood")
 
 
-def _check_search(program: Program, use: Use, operands: list[Word], seen: set[str], location: Location) -> None:
+def _check_local(text: str) -> None:
+    if not _LOCAL.match(text):
+        raise NotRoutine(f"`{text}` is no address of this machine")
+
+
+def _check_search(program: Program, use: Use, operands: list[Word], seen: set[str], location: Location) -> None:  # noqa: C901 - one look after another
     pattern_given = bool(seen & {"-e", "--regexp", "--files"})
     paths = operands if pattern_given else operands[1:]
     is_optional = use.operands is Takes.MAYBE_PATTERN_THEN_READ
@@ -230,6 +266,10 @@ def _check_search(program: Program, use: Use, operands: list[Word], seen: set[st
         _check_telling(operands, seen)
     look = Exposure.MAYBE_TREE if recursive or is_optional else Exposure.CONTENT
     for word in paths:
+        if "edits in place" in program.families and seen & _IN_PLACE:
+            if seen & _QUIET or not _SED_PLAIN.fullmatch(operands[0].text or "-") or operands[0].text[0] != "s":
+                raise NotRoutine("in place only words are changed, no lines left out")
+            _check_written(word, location, makes_directory=False)
         if in_history:
             _check_revision(word, location)
         elif word.text != "-":
@@ -242,10 +282,10 @@ def _check_language(program: Program, use: Use, operands: list[Word]) -> None:
         return
     code = operands[0].text
     match use.first:
-        case First.SED if not _SED_RANGE.match(code):
-            raise NotRoutine(f"only line ranges are a routine use of `{program.name}`")
+        case First.SED if not _SED_PLAIN.match(code):
+            raise NotRoutine(f"only printing, leaving out and changing lines are routine uses of `{program.name}`")
         case First.AWK if not _AWK_PRINT.match(code):
-            raise NotRoutine(f"only printing columns is a routine use of `{program.name}`")
+            raise NotRoutine(f"only choosing lines and printing columns are routine uses of `{program.name}`")
         case First.JQ if not _is_plain_jq(code):
             raise NotRoutine(f"this `{program.name}` filter says more than picking from its input")
         case _:

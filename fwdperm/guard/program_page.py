@@ -257,6 +257,8 @@ def _use_note(program: Program, use: Use, path: tuple[frozenset[str], ...]) -> U
     found = tuple(_dangers(program, path, only_here=bool(path)))
     always = next((one for one in found if one.is_always), None)
     below = len({id(sub) for sub in use.subs.values()})
+    if use.routine and use.words:  # recognised in full it is routine, whatever the program is else
+        return UseNote(names, Danger.ROUTINE, use.why, found, below)
     if always is not None:
         return UseNote(names, Danger.DANGEROUS, always.why, found, below)
     if use.routine:

@@ -54,10 +54,12 @@ def _held(command: Command, location: Location) -> Use:
         program, words, is_local = module, words[2:], True
     elif len(words) > 1 and words[0].text in program.runs_tools:
         program, words = _tool(words[1:])
+    elif words and "*" in program.runs_tools and words[0].text[:1] != "-":
+        program, words = _tool(words)
     shows_version = program.shows_version and [word.text for word in words] == ["--version"]
     if shows_version and not is_local and not command.redirects:
         return _VERSION
-    use, words = _routine_use(program, words)
+    use, words, location = _routine_use(program, words, location)
     _check_words(program, use, words, location)
     if use.runs_project or is_local:
         if not location.surroundings.exec_judgeable:
@@ -74,6 +76,8 @@ def _check_plain(command: Command, location: Location) -> None:
         raise NotRoutine(command.opaque or "runs on another machine")
     if not command.words:
         raise NotRoutine("no program")
+    if command.filled:
+        raise NotRoutine("is given files that are not known before it runs")
     for word in command.words:
         if not word.known:
             raise NotRoutine(f"`{word.raw}` is not known before it runs")
@@ -116,25 +120,48 @@ def _any_runs_project(use: Use) -> bool:
     return use.runs_project or any(_any_runs_project(sub) for sub in use.subs.values())
 
 
-def _routine_use(program: Program, words: Sequence[Word]) -> tuple[Use, Sequence[Word]]:
-    """Find the routine use that the first words name, the longest one; give it and the words behind those."""
+def _routine_use(program: Program, words: Sequence[Word], location: Location) -> tuple[Use, Sequence[Word], Location]:
+    """Find the routine use that the first words name, the longest one; give it, the words behind, and where it runs."""
     use, at = program.use, 0
     found = (use, 0) if use.routine else None
     while at < len(words):
         sub = use.subs.get(words[at].text)
-        if sub is None:
-            option = use.options.get(words[at].text) if not use.words and not use.routine else None
-            if option is None or not option.is_accepted or option.takes is not Takes.NOTHING:
-                break
-            at += 1  # an option of the program itself, before its subcommand
+        if sub is not None:
+            use, at = sub, at + 1
+            if use.routine:
+                found = (use, at)
             continue
-        use, at = sub, at + 1
-        if use.routine:
-            found = (use, at)
+        if use.words or use.routine:
+            break
+        width, location = _global_option(use, words, at, location)
+        if width == 0:
+            break
+        at += width
     if found is None:
         typed = " ".join((program.name, *(word.text for word in words[:1])))
         raise NotRoutine(f"`{typed}` is on no list of routine uses")
-    return found[0], words[found[1] :]
+    return found[0], words[found[1] :], location
+
+
+def _global_option(use: Use, words: Sequence[Word], at: int, location: Location) -> tuple[int, Location]:
+    """Give how many words an option of the program itself takes, before its subcommand, and where it runs then."""
+    name, equals, value = words[at].text.partition("=")
+    option = use.options.get(name)
+    if option is None or not option.is_accepted:
+        return 0, location
+    if option.takes is Takes.NOTHING:
+        return int(not equals), location
+    width = 1 if equals or option.is_attached else 2
+    if width == 2:  # noqa: PLR2004 - the option and its value
+        if at + 1 >= len(words):
+            return 0, location
+        value = words[at + 1].text
+    check_value(option.takes, words[at + width - 1], value, location)
+    if option.takes is Takes.GOES:
+        if problem := is_plain_directory(location.resolve(value), location):
+            raise NotRoutine(f"`{value}`: {problem}")
+        location = location.at(value)
+    return width, location
 
 
 def _check_redirects(command: Command, location: Location) -> None:

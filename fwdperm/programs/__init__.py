@@ -12,6 +12,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # type checkers read it as true, and so see where each name comes from
 if TYPE_CHECKING:
+    from fwdperm.programs.command_use import CommandUse, read_command_use
     from fwdperm.programs.families import FAMILIES
     from fwdperm.programs.folding import every_program, is_in_family, lookup, lookup_local, name_of, names_of_family
     from fwdperm.programs.invocation import Reading, read_use
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         CODE_HEADS,
         HARMLESS,
         changes_what_runs,
+        decides_programs,
         is_harmless_variable,
         runs_code,
     )
@@ -31,12 +33,21 @@ else:
     __getattr__, __dir__ = open_door(
         __name__,
         {
+            "command_use": ("CommandUse", "read_command_use"),
             "families": ("FAMILIES",),
             "invocation": ("Reading", "read_use"),
             "folding": ("every_program", "is_in_family", "lookup", "lookup_local", "name_of", "names_of_family"),
             "program": ("Carries", "UsePattern", "Files", "First", "Option", "Program", "Takes", "Use", "Wrapping"),
             "standard": ("standard_base",),
-            "variables": ("CODE", "CODE_HEADS", "HARMLESS", "changes_what_runs", "is_harmless_variable", "runs_code"),
+            "variables": (
+                "CODE",
+                "CODE_HEADS",
+                "HARMLESS",
+                "changes_what_runs",
+                "decides_programs",
+                "is_harmless_variable",
+                "runs_code",
+            ),
         },
     )
 
@@ -46,6 +57,7 @@ __all__ = [
     "FAMILIES",
     "HARMLESS",
     "Carries",
+    "CommandUse",
     "Files",
     "First",
     "Option",
@@ -56,6 +68,7 @@ __all__ = [
     "UsePattern",
     "Wrapping",
     "changes_what_runs",
+    "decides_programs",
     "every_program",
     "is_harmless_variable",
     "is_in_family",
@@ -63,6 +76,7 @@ __all__ = [
     "lookup_local",
     "name_of",
     "names_of_family",
+    "read_command_use",
     "read_use",
     "runs_code",
     "standard_base",

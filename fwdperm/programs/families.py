@@ -77,7 +77,6 @@ FOR_PEOPLE: Final = frozenset(
         "package manager",
         "evaluator",
         "assigner",
-        "reserved word",
         "version control",
         "cluster",
         "cloud",

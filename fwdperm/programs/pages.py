@@ -128,11 +128,16 @@ class _AltersPage(_Page):
     ends: _Words
 
 
+class _DecidesPage(_Page):
+    names: _Words
+
+
 class _VariablesPage(_Page):
     """Variables of the environment as they are written."""
 
     harmless: dict[str, str]
     code: _CodePage
+    decides: _DecidesPage
     alters: _AltersPage
 
 

@@ -43,6 +43,8 @@ class Takes(StrEnum):
     PACKAGE = "a Go package or file of the workspace"
     BUILD = "a directory named like a build's"
     ENVIRONMENT = "the name of a checking environment"
+    BRANCH = "the name of a branch or of a remote"
+    LOCAL = "an address of this machine"
     GLOB = "a pattern of sources or documents by their ending, or of what to leave out"
 
     INPUT = "a file it reads"
@@ -269,7 +271,8 @@ class Program:
         keeps: First words of a command -> how many words a suggested rule keeps; the rest are arguments.
         local: Paths by which a project carries its own copy along.
         is_module: True when `python -m` runs it.
-        runs_tools: First words behind which another tool of the project stands (`run` of `uv run pytest`).
+        runs_tools: First words behind which another tool of the project stands (`run` of `uv run pytest`); `*` where
+            the tool itself is the first word (`npx eslint`).
         mild: Words with which, alone, its danger is mild enough for a user's rule (`npm ci`: locked dependencies).
         shows_version: True when a lone `--version` is routine.
         variables: Variables of the environment by which it runs other code.

@@ -1,4 +1,4 @@
-"""Which rules and a glob, a shell's or a search tool's, may speak of the same name.
+"""Which rules and a name that is not wholly known (a glob, or words with unknown parts) may speak of the same thing.
 
 Lives here: `MeetingIndex`. Pure. Never here: which words of a command are globs (`units/`).
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from fwdperm.rules.wildcard import Glob
 
+_BRACKET: Final = re.compile(r"\[[!^]?\]?(?:\[[:.=][^]/]*[:.=]\]|[^]/])*\]")
+"""A bracket of a shell glob, a class of characters in it included: `[a-z]`, `[]x]`, `[[:alpha:]_]`."""
 _LONGEST: Final = 256
 """Characters of a shell glob that are followed exactly; a longer one meets whatever begins like it."""
 _ROOTS: Final = frozenset("/~$")
@@ -57,6 +59,20 @@ class MeetingIndex:
         if len(text) > _LONGEST:
             return sorted({position for position, _ in candidates}, reverse=True)
         symbols = list(_search_symbols(text) if deep else _shell_symbols(re.sub(r"\*+", "*", text)))
+        return sorted({position for position, machine in candidates if machine.meet(symbols)}, reverse=True)
+
+    def meeting_pieces(self, pieces: Sequence[str]) -> list[int]:
+        """Return the position of every rule that covers some text with these pieces in it, latest first.
+
+        Args:
+            pieces: What is known of the text, in order; between two of them anything may stand, `/` and blanks too.
+        """
+        candidates = self._beginning_like(pieces[0], below=False)
+        if not any(pieces) or sum(map(len, pieces)) > _LONGEST:
+            return sorted({position for position, _ in candidates}, reverse=True)
+        symbols = list(pieces[0])
+        for piece in pieces[1:]:
+            symbols += [_DEEP, *piece]
         return sorted({position for position, machine in candidates if machine.meet(symbols)}, reverse=True)
 
     def _beginning_like(self, known: str, *, below: bool) -> Iterator[tuple[int, _Positions]]:
@@ -140,12 +156,12 @@ def _shell_symbols(text: str) -> Iterator[str]:
     place = 0
     while place < len(text):
         char = text[place]
-        close = text.find("]", place + 2) if char == "[" else -1
-        if close >= 0 and "/" not in text[place:close]:
+        bracket = _BRACKET.match(text, place) if char == "[" else None
+        if bracket:
             yield ANY
-            place = close
-        else:
-            yield {"*": RUN, "?": ANY}.get(char, char)
+            place = bracket.end()
+            continue
+        yield {"*": RUN, "?": ANY}.get(char, char)
         place += 1
 
 

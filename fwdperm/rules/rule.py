@@ -137,7 +137,7 @@ class RuleFinding:
 
     @property
     def may_forbid(self) -> bool:
-        """Say whether it asks because a deny covers some of what a search may read, and not all of it."""
+        """Say whether it asks because a deny may mean it: a part of a search, a word not known, a name it mentions."""
         return self.action is Action.ASK and self.rule is not None and self.rule.action is Action.DENY
 
     @property

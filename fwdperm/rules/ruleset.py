@@ -19,9 +19,12 @@ from fwdperm.rules.defaults import BASE, Defaults
 from fwdperm.rules.globs import MeetingIndex
 from fwdperm.rules.index import Index
 from fwdperm.rules.layer import trimmed
+from fwdperm.rules.mentions import MentionIndex
 from fwdperm.rules.mode import Mode
 from fwdperm.rules.rule import Action, Default, Rule, RuleFinding
+from fwdperm.rules.shadow import find_shadows
 from fwdperm.rules.surface import AUXILIARY_SURFACES, is_every, surface_index
+from fwdperm.rules.uses import UseIndex
 from fwdperm.rules.wildcard import Glob, Wildcard
 
 if TYPE_CHECKING:
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 
 MEETING_NOTE = "it may read files that this rule is about"
 """Stands in a finding of a rule that some of the files of a search may match."""
+UNKNOWN_NOTE = "what it comes to is not known before it runs, and this rule may be about it"
+"""Stands in a finding of a rule that a unit with unknown parts may match."""
 YOLO_NOTE = "mode yolo: ask became allow"
 """Stands in a finding whose ask the mode rewrote."""
 
@@ -76,6 +81,7 @@ class _View:
         self._narrowing = [
             (place, globs) for place, globs, entry in compiled if Action.ALLOW not in {entry.action, entry.rule.action}
         ]
+        self._patterns = [(place, entry.rule.pattern) for place, entry in entries if entry.action is not Action.ALLOW]
         self.is_empty = not compiled
         self.every = Index((place, globs) for place, globs, _ in compiled)
         self.strict = Index(self._narrowing)
@@ -89,6 +95,11 @@ class _View:
     def folded_meeting(self) -> MeetingIndex:
         """The same for case-folded globs."""
         return MeetingIndex((place, [glob.folded() for glob in globs]) for place, globs in self._narrowing)
+
+    @cached_property
+    def uses(self) -> UseIndex:
+        """Those that ask or deny, for commands as their programs read them."""
+        return UseIndex((place, pattern) for place, pattern in self._patterns)
 
     @cached_property
     def folded(self) -> Index:
@@ -169,19 +180,28 @@ class Ruleset:
         A layer that only narrows is heard beside the others, not over them: what it says counts where it is stricter.
         """
         found = self._say(unit)
-        return self._with_met(unit, found) if unit.searched and found.action is not Action.DENY else found
+        if found.action is Action.DENY:
+            return found
+        if unit.searched:
+            found = self._with_met(unit, found, self._met_by_search(unit), note=MEETING_NOTE)
+        if unit.possible:
+            found = self._with_met(unit, found, self._met_by_unknown(unit), note=UNKNOWN_NOTE)
+        if unit.mentions or unit.named:
+            found = self._with_mentioned(unit, found)
+        return found
 
-    def _with_met(self, unit: Unit, found: RuleFinding) -> RuleFinding:
-        """Make what is said of a search no milder than a person's word where an ask or deny covers a part of it.
+    def _with_met(self, unit: Unit, found: RuleFinding, part: set[int], *, note: str) -> RuleFinding:
+        """Make what is said of a unit no milder than a person's word where an ask or deny may mean it.
 
-        A later allow of the same layer that covers the whole search goes before, as everywhere.
+        A later allow of the same layer that covers the whole unit goes before, as everywhere.
+
+        Args:
+            unit: The unit.
+            found: What is said of it as a whole.
+            part: The rules that cover what it may come to, by place.
+            note: Why they speak.
         """
-        names = (*unit.spellings, *unit.strict_spellings)
         whole = {place for place, _ in self._matches(unit)}
-        view = self._view(unit)
-        part = {place for name in names for place in view.meeting.meeting(name, deep=True)}
-        if unit.folds_case:
-            part.update(place for name in names for place in view.folded_meeting.meeting(name.casefold(), deep=True))
         allowed: set[int] = set()
         for place in sorted(whole | part, reverse=True):
             entry = self._entries[place]
@@ -189,10 +209,58 @@ class Ruleset:
                 if entry.rule.action is Action.ALLOW and not self._is_silent(entry.rule, unit):
                     allowed.add(entry.group)
             elif entry.group not in allowed and entry.action is not Action.ALLOW:
-                met = RuleFinding(Action.ASK, entry.rule, unit.spellings[0], note=MEETING_NOTE)
+                met = RuleFinding(Action.ASK, entry.rule, unit.spellings[0], note=note)
                 if met.strictness > found.strictness or (met.strictness == found.strictness and found.rule is None):
                     found = met
         return found
+
+    def _met_by_search(self, unit: Unit) -> set[int]:
+        """Find the rules that some of the files of a search may match."""
+        names = (*unit.spellings, *unit.strict_spellings)
+        view = self._view(unit)
+        part = {place for name in names for place in view.meeting.meeting(name, deep=True)}
+        if unit.folds_case:
+            part.update(place for name in names for place in view.folded_meeting.meeting(name.casefold(), deep=True))
+        return part
+
+    def _met_by_unknown(self, unit: Unit) -> set[int]:
+        """Find the rules that a unit may match once its unknown parts are known."""
+        view = self._view(unit)
+        if view.is_empty:
+            return set()
+        part = {place for pieces in unit.possible for place in view.meeting.meeting_pieces(pieces)}
+        if unit.folds_case:
+            folded = ([piece.casefold() for piece in pieces] for pieces in unit.possible)
+            part.update(place for pieces in folded for place in view.folded_meeting.meeting_pieces(pieces))
+        return part
+
+    def _with_mentioned(self, unit: Unit, found: RuleFinding) -> RuleFinding:
+        """Ask a person where text that nobody here can read names what a rule denies, whatever allows the unit."""
+        if self._denied.is_empty:
+            return found
+        named = [(place, what) for text in unit.mentions for place, what in self._denied.named_in(text)]
+        named += [(place, what) for text in unit.named for place, what in self._denied.programs_in(text)]
+        if not named:
+            return found
+        place, what = max(named)
+        rule = self._entries[place].rule
+        met = RuleFinding(Action.ASK, rule, unit.spellings[0], note=f"it names `{what}`, which this rule denies")
+        return met if met.strictness > found.strictness or found.rule is None else found
+
+    @cached_property
+    def _denied(self) -> MentionIndex:
+        """What denies name that no later allow takes back; made when the first text comes that nobody can read."""
+        groups = {id(entry.rule): entry.group for entry in self._entries}
+        taken_back = {
+            id(one.rule)
+            for one in find_shadows(self.rules)
+            if one.by.action is Action.ALLOW and groups[id(one.by)] == groups[id(one.rule)]
+        }
+        return MentionIndex(
+            (place, entry.rule)
+            for place, entry in enumerate(self._entries)
+            if entry.rule.action is Action.DENY and id(entry.rule) not in taken_back
+        )
 
     def _say(self, unit: Unit) -> RuleFinding:
         """Say what the rules say of a unit as a whole."""
@@ -268,6 +336,8 @@ class Ruleset:
             streams.extend(_listed(view.meeting.meeting(text), text) for text in names)
         if unit.glob and unit.folds_case:
             streams.extend(_listed(view.folded_meeting.meeting(text.casefold()), text) for text in names)
+        if unit.uses:
+            streams.append(_listed(view.uses.covering(unit.uses), unit.spellings[0]))
         latest = -1
         for place, spelling in merge(*streams, key=_place, reverse=True):
             if place != latest:

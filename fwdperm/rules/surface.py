@@ -45,6 +45,11 @@ def is_every(surface: str) -> bool:
     return bool(surface) and not surface.strip("*")
 
 
+def covers(surface: str, name: str) -> bool:
+    """Say whether a surface as a rule writes it covers a surface."""
+    return any(Wildcard(pattern).matches(name) for pattern in expand(surface))
+
+
 def surface_index(names: Sequence[str]) -> Index:
     """Return an index of surface patterns as written, by their place in `names`."""
     return Index(

@@ -7,6 +7,10 @@ Never here: how a command line or a path becomes one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fwdperm.programs import CommandUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,14 @@ class Unit:
             all of them speaks as it stands.
         folds_case: True when its file system ignores letter case: `ask` and `deny` then match case-folded texts too.
         consented: True when a rule that allows its carrier is meant for it, too (`eslint` behind `npx`).
+        possible: What is known of it where a part is not: pieces of text in order, between two of which anything may
+            stand; one entry for each spelling. An `ask` or `deny` that covers some such text asks, a `deny` a person
+            alone: what cannot be checked is not permitted.
+        mentions: Text in it that nobody here can read (code, options nobody knows): a deny whose program, command or
+            path is named there asks a person.
+        named: Files of it that are copied, linked or run: a deny of a program by that name asks a person.
+        uses: The command as its program reads it: an `ask` or `deny` that is about such a use speaks, however the
+            command is written.
         command: Index into the parsed line's commands, for the guard; -1 for none.
     """
 
@@ -57,3 +69,7 @@ class Unit:
     command: int = -1
     consented: bool = False
     unread: bool = False
+    possible: tuple[tuple[str, ...], ...] = ()
+    mentions: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    uses: tuple[CommandUse, ...] = ()

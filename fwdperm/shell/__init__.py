@@ -10,6 +10,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # type checkers read it as true, and so see where each name comes from
 if TYPE_CHECKING:
     from fwdperm.shell.command import Command, CommandLine, Redirect, Stands, Word
+    from fwdperm.shell.given import ending_of_filled, values_set_once
     from fwdperm.shell.literal import (
         assignments,
         decodes,
@@ -29,6 +30,7 @@ else:
         __name__,
         {
             "command": ("Command", "CommandLine", "Redirect", "Stands", "Word"),
+            "given": ("ending_of_filled", "values_set_once"),
             "literal": (
                 "assignments",
                 "decodes",
@@ -52,6 +54,7 @@ __all__ = [
     "Word",
     "assignments",
     "decodes",
+    "ending_of_filled",
     "expand",
     "feeder",
     "literal_input",
@@ -60,4 +63,5 @@ __all__ = [
     "parse_line",
     "put_in",
     "unbase64",
+    "values_set_once",
 ]

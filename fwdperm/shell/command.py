@@ -76,6 +76,7 @@ class Command:
         remote: True when it would run on another machine or in a container.
         opaque: Why what it runs cannot be known, in words; empty when it is known.
         consented: True when a rule that allows its carrier is meant for it, too: a tool behind the project's runner.
+        filled: True when its wrapper puts operands into it that are not known before it runs (`xargs`, `find -exec`).
         harmless: True for a wrapper that changes nothing about what the wrapped command does: an allow may look
             through it.
     """
@@ -93,6 +94,7 @@ class Command:
     opaque: str = ""
     harmless: bool = False
     consented: bool = False
+    filled: bool = False
 
     @property
     def program(self) -> str:
@@ -119,7 +121,8 @@ class CommandLine:
         opaque: Why the line as a whole cannot be understood (syntax error, NUL byte, too long); empty when it can.
         cut_short: True when reading ended before the line did: what was not read may be anything; nothing allows it.
         functions: Names of functions it defines.
-        loops: What `for` sets, as (name, word), once for each word.
+        loops: What `for` sets, as (name, word), once for each word; an unknown one stands for
+            those left out, too.
         unread: Texts in it that could not be understood, the whole line or code that it carries.
     """
 

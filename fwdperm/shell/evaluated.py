@@ -20,15 +20,34 @@ if TYPE_CHECKING:
 
 _SUBSCRIPT: Final = re.compile(r"[A-Za-z_]\w*\[")
 """The name of an element of an array, whose index a shell evaluates, substitutions and all: `a[$(date)]`."""
-_NAMES: Final = frozenset(
-    ["read", "readarray", "mapfile", "declare", "typeset", "local", "export", "readonly", "unset", "wait", "let"]
+NAME_TAKERS: Final = frozenset(
+    [
+        "read",
+        "readarray",
+        "mapfile",
+        "declare",
+        "typeset",
+        "local",
+        "export",
+        "readonly",
+        "unset",
+        "wait",
+        "let",
+        "getopts",
+    ]
 )
 """Builtins that take names of variables."""
 _AFTER: Final = {"printf": "-v", "test": "-v", "[": "-v", "compgen": "-W"}
 """Builtins that look so at the word after one option only."""
-_ASSIGN: Final = frozenset(["export", "declare", "typeset", "local", "readonly", "time"])
+ASSIGNERS: Final = frozenset(["export", "declare", "typeset", "local", "readonly"])
+"""Builtins that take assignments as words."""
+GIVERS: Final = frozenset(["read", "readarray", "mapfile", "getopts"])
+"""Builtins that give variables what somebody else says."""
+PRINTS: Final = "printf"
+"""The builtin that gives a variable (`-v`) what it prints."""
+_ASSIGN: Final = ASSIGNERS | {"time"}
 """What takes assignments as words."""
-EVALUATORS: Final = _NAMES | _ASSIGN | {"[["} | frozenset(_AFTER)
+EVALUATORS: Final = NAME_TAKERS | _ASSIGN | {"[["} | frozenset(_AFTER)
 """Builtins whose words may hold code."""
 _QUOTED: Final = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 """A quoted text, in either quotation: `"a b"`. What an operator inside it compares is text."""
@@ -53,7 +72,7 @@ def evaluated_code(words: Sequence[Word]) -> list[str]:
         assigned = [(word.text.partition("=")[0], word) for word in words[1:] if "=" in word.text]
         if found := prompt_code([(name, read_word(word.raw.partition("=")[2])) for name, word in assigned]):
             return found
-    if program in _NAMES:
+    if program in NAME_TAKERS:
         looked_at = [word for word in words[1:] if program == "let" or _may_be_indexed(word)]
     elif program in _AFTER:
         option = _AFTER[program]

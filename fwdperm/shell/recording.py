@@ -44,6 +44,7 @@ class Recorder(ABC):
 
     __slots__ = (
         "code_left",
+        "codes",
         "commands",
         "cut_short",
         "heredocs",
@@ -56,6 +57,7 @@ class Recorder(ABC):
 
     def __init__(self) -> None:
         self.commands: list[Command] = []
+        self.codes: list[str] = []
         self.heredocs: dict[int, Heredoc] = {}
         self.stack: list[tuple[Callable[..., None], object, WalkPosition]] = []
         self.opaque = ""
@@ -147,6 +149,7 @@ class Recorder(ABC):
             self.give_up(TOO_DEEP)
         if self.code_left < 0 or deeper is None:
             return
+        self.codes.append(carried.code)
         self.push_code(carried.code, deeper)
 
     def record(
@@ -196,6 +199,7 @@ class Recorder(ABC):
                 opaque,
                 wrapped is not None and wrapped.harmless and not opaque,
                 place.consented,
+                place.appended or bool(place.mark and any(place.mark in word.text for word in words[1:])),
             )
         )
         if self.cut_short and not self.steps_left:

@@ -204,7 +204,7 @@ def _read_options(words: list[Word], row: _Row, *, options: _Options) -> None:
         word = words[options.at]
         text = word.text
         if not word.known or not text.startswith("-"):
-            if row.wrapping.assigns and ASSIGNMENT.match(text):
+            if _is_assignment(word, row):
                 options.unknown = options.unknown or not _is_one_word(word)
                 options.at += 1
                 continue
@@ -213,7 +213,7 @@ def _read_options(words: list[Word], row: _Row, *, options: _Options) -> None:
             return
         options.at += 1
         if text == "--":
-            while row.wrapping.assigns and options.at < len(words) and ASSIGNMENT.match(words[options.at].text):
+            while options.at < len(words) and _is_assignment(words[options.at], row):
                 options.at += 1
             return
         if text == "-":
@@ -224,6 +224,12 @@ def _read_options(words: list[Word], row: _Row, *, options: _Options) -> None:
             options.seen.add("digits")
         else:
             _short_options(words, row, text[1:], options=options)
+
+
+def _is_assignment(word: Word, row: _Row) -> bool:
+    """Say whether a word before the command sets a variable; for the shell itself only where its name is not quoted."""
+    text = word.raw if "reserved word" in row.program.families else word.text
+    return row.wrapping.assigns and ASSIGNMENT.match(text) is not None
 
 
 def _is_one_word(word: Word) -> bool:

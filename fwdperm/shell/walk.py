@@ -17,6 +17,7 @@ from fwdperm.settings import VALUE_CHARS
 from fwdperm.shell.command import Command, CommandLine, Stands, Word
 from fwdperm.shell.evaluated import tested_code
 from fwdperm.shell.grammar import SYNTAX
+from fwdperm.shell.later import Walked, why_unknowable
 from fwdperm.shell.place import NO_SOURCE, Pipe, ShellProcess, WalkPosition
 from fwdperm.shell.recording import Recorder
 from fwdperm.shell.redirects import EMPTY_TAIL, Tail
@@ -78,6 +79,9 @@ class _Walker(Recorder):
             self.opaque = self.opaque or "it holds a NUL byte"
         self.push_code(text_read, WalkPosition(NO_SOURCE, ShellProcess()))
         self.run()
+        self.opaque = self.opaque or why_unknowable(
+            Walked([text_read, *self.codes], self.commands, self.loops, self.functions)
+        )
         if self.opaque and text.strip():
             self.commands.append(Command((Word(text_read, text_read, known=False),), text_read, opaque=self.opaque))
         functions = tuple(dict.fromkeys(self.functions))
@@ -175,8 +179,10 @@ class _Walker(Recorder):
         if variable is not None:
             name = place.source.cut(variable.start_byte, variable.end_byte)
             values = [child for child in node.children_by_field_name("value") if child.type in WORD_TYPES]
-            words = (read_word(place.source.cut(one.start_byte, one.end_byte)) for one in values[:_LOOP_WORDS])
-            self.loops.extend((name, word) for word in words if word.known)
+            words = [read_word(place.source.cut(one.start_byte, one.end_byte)) for one in values[:_LOOP_WORDS]]
+            if len(values) > _LOOP_WORDS:
+                words.append(Word("", "", known=False))
+            self.loops.extend((name, word) for word in words)
             if changes_what_runs(name):
                 self.record((), ((name, Word("$", "$", known=False)),), place, raw=f"{name}=$")
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.programs import changes_what_runs
+from fwdperm.programs import changes_what_runs, decides_programs, read_command_use
 from fwdperm.rules import Unit
-from fwdperm.shell import Stands, Word, literal_values, parse_line, put_in
-from fwdperm.units.operands import path_operands
+from fwdperm.shell import Stands, Word, ending_of_filled, literal_values, parse_line, put_in, values_set_once
+from fwdperm.units.known_parts import ANYTHING, possible_path, possible_texts, variables_in
+from fwdperm.units.operands import path_operands, surfaces_of_operands
 from fwdperm.units.paths import brace_names, climbs_past_glob, has_glob, inside, is_unknown, name_path
 from fwdperm.units.possible_commands import (
     may_run_a_script,
@@ -23,6 +24,7 @@ from fwdperm.units.possible_commands import (
     possible_commands_of_text,
 )
 from fwdperm.units.texts import command_texts, fold, has_harmless_prefixes
+from fwdperm.units.unexplained import files_to_run, unexplained_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 _POSSIBLE_COMMANDS: Final = 16
 """Opaque commands of one line that are looked behind."""
+_GIVEN: Final = "files that it is given"
 _EMPTY: Final = "it is empty"
 _UNKNOWN_TARGET: Final = "the file it writes is not known"
 _UNKNOWN_GLOB: Final = "which directory its glob means is not known"
@@ -54,7 +57,18 @@ def bash_units(facts: Facts) -> tuple[tuple[Unit, ...], CommandLine]:
 class _Units:
     """One pass over the commands of a line."""
 
-    __slots__ = ("canonical", "facts", "line", "places", "possible_commands", "seen", "units", "values", "wrapping")
+    __slots__ = (
+        "canonical",
+        "decided",
+        "facts",
+        "line",
+        "places",
+        "possible_commands",
+        "seen",
+        "units",
+        "values",
+        "wrapping",
+    )
 
     def __init__(self, facts: Facts, line: CommandLine) -> None:
         self.facts = facts
@@ -64,6 +78,8 @@ class _Units:
         self.canonical = dict(facts.canonical_operands)
         self.possible_commands = _POSSIBLE_COMMANDS
         self.values: dict[str, list[str]] | None = None
+        self.decided = False
+        """Whether a variable by which programs are found was set: what a command is cannot be known any more."""
         self.seen: set[tuple[str, str, int]] = set()
         self.wrapping = {one.carrier for one in line.commands if one.wrapped_by}
 
@@ -96,7 +112,7 @@ class _Units:
         if not command.words and not any(changes_what_runs(name) for name, _ in command.prefixes):
             self.places.append(carrier)
             return
-        texts = command_texts(command, home=self.facts.home)
+        texts = command_texts(command, home=self.facts.home, cwd=self.facts.cwd)
         strict = texts.strict
         if command.opaque and self.possible_commands > 0:
             self.possible_commands -= 1
@@ -105,6 +121,9 @@ class _Units:
             self.possible_commands -= 1
             strict = (*strict, *possible_commands_of_script(self.line, index, home=self.facts.home))
         runs_inside = command.harmless and index in self.wrapping and has_harmless_prefixes(command)
+        self.decided = self.decided or any(decides_programs(name.partition("[")[0]) for name, _ in command.prefixes)
+        mentions = unexplained_text(self.line, index, is_carrier=index in self.wrapping)
+        named = files_to_run(command)
         self.places.append(len(self.units))
         self.units.append(
             Unit(
@@ -120,6 +139,10 @@ class _Units:
                 aside=runs_inside,
                 command=index,
                 consented=command.consented,
+                possible=(ANYTHING,) if self.decided else possible_texts(command),
+                mentions=(mentions,) if mentions else (),
+                named=(named,) if named else (),
+                uses=read_command_use([word.text for word in command.words]) if command.words else (),
             )
         )
 
@@ -136,6 +159,8 @@ class _Units:
             stands="line",
             command=len(self.line.commands) - 1,
             unread=self.line.cut_short,
+            possible=(ANYTHING,),
+            mentions=(text,),
         )
 
     def _whole_line(self) -> None:
@@ -188,17 +213,23 @@ class _Units:
         )
         self._canonical(target.text, names.absolute, surface=surface, carrier=carrier, index=index)
         self._outside(target.text, names.absolute, names.strict, index=index, remote=command.remote)
+        self._path(index, command, target, target.text, surface="path_write")
 
     def _operands(self, index: int, command: Command) -> None:
         for operand in path_operands(command):
             surface = "path_write" if operand.writes else "path_read"
             self._path(index, command, operand.word, operand.text, surface=surface)
+        if command.filled and (surfaces := surfaces_of_operands(command)):
+            pieces = ("", ending_of_filled(self.line, index))
+            self._unknown_path(index, command, _GIVEN, (*surfaces, "external_directory"), pieces)
 
     def _path(self, index: int, command: Command, word: Word, text: str, *, surface: str) -> None:
         """Add the auxiliary units of one path that a command names."""
         if not word.known and is_unknown(text):
             for name in self._guessed(text):
                 self._path(index, command, Word(name, name, glob=has_glob(name)), name, surface=surface)
+            if not all(self._is_all_guessed(name) for name in (brace_names(text) if "{" in text else ()) or (text,)):
+                self._unknown_path(index, command, text, (surface, "external_directory"), possible_path(word, text))
             return
         key = (surface, text, index)
         if key in self.seen:
@@ -232,6 +263,35 @@ class _Units:
         )
         self._canonical(text, names.absolute, surface=surface, carrier=carrier, index=index)
         self._outside(text, names.absolute, names.strict, index=index, remote=command.remote, glob=glob)
+
+    def _unknown_path(
+        self, index: int, command: Command, text: str, surfaces: tuple[str, ...], pieces: tuple[str, ...]
+    ) -> None:
+        """Add the auxiliary units of a path that is not known: a rule that may be about it is heard."""
+        for surface in surfaces:
+            key = (surface, text, index)
+            if key in self.seen or command.remote:
+                continue
+            self.seen.add(key)
+            self.units.append(
+                Unit(
+                    surface,
+                    (text,),
+                    auxiliary=True,
+                    stands="operand",
+                    carrier=self.places[index],
+                    folds_case=self.facts.folds_case,
+                    command=index,
+                    possible=(pieces,),
+                )
+            )
+
+    def _is_all_guessed(self, text: str) -> bool:
+        """Say whether the variables of a path have the values that this line gives them, and no others."""
+        if not is_unknown(text):
+            return True
+        names = variables_in(text)
+        return bool(names) and all(values_set_once(self.line, self.facts.value, name) for name in names)
 
     def _guessed(self, text: str) -> Iterator[str]:
         """Give the paths that a word may come to by braces and by literal values of this line."""

@@ -82,6 +82,20 @@ def path_operands(command: Command) -> list[Operand]:
     return found
 
 
+def surfaces_of_operands(command: Command) -> tuple[str, ...]:
+    """Say what a command does with files that it is given: read them, write them, or both where that is not known."""
+    program = lookup(command.program)
+    if program is None:
+        return ("path_read", "path_write")
+    reading = read_use(program, [word.text for word in takewhile(lambda word: word.known, command.words)])
+    files = reading.use.files if reading.use.files is not Files.UNKNOWN else program.use.files
+    if files in (Files.NONE, Files.TEXT):
+        return ()
+    if files is Files.READ and not _edits_in_place(command, program):
+        return ("path_read",)
+    return ("path_write",) if files is Files.WRITE else ("path_read", "path_write")
+
+
 def _searches(program: Program) -> bool:
     return program.use.wrapping is not None and program.use.wrapping.style is Carries.FIND
 
@@ -144,7 +158,8 @@ def _candidates(command: Command, reading: Reading, files: Files) -> Iterator[Op
         elif at <= reading.at or files is Files.NONE:
             continue  # a subcommand: every option before it is known, and so is its value
         elif has_code:
-            has_code = text == "" and first is First.SED  # the value of `-i` on systems where it takes one
+            # behind `-i` it is that option's value, on systems where it takes one
+            has_code = text == "" and first is First.SED and _IN_PLACE.fullmatch(words[at - 2].text) is not None
         else:
             yield from _in_word(word, takes_files=takes_files)
 

@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fwdperm.programs import is_harmless_variable, standard_base
+from fwdperm.units.global_options import without_global_options
 from fwdperm.units.paths import plain_path
 
 if TYPE_CHECKING:
@@ -40,12 +41,13 @@ def fold(text: str) -> str:
     return " ".join(text.replace("\\\n", " ").split())
 
 
-def command_texts(command: Command, *, home: str) -> Texts:
+def command_texts(command: Command, *, home: str, cwd: str = "") -> Texts:
     """Give the texts of one command.
 
     Args:
         command: The command.
         home: The requester's home directory, for `~` in deny and ask; empty when unknown.
+        cwd: The requester's working directory, for global options that name one; empty when unknown.
     """
     words = command.words
     if not words:
@@ -53,6 +55,10 @@ def command_texts(command: Command, *, home: str) -> Texts:
     typed = " ".join([_typed(word) for word in words])
     allowed = [typed]
     strict: list[str] = []
+    if len(words) > 2 and words[1].text[:1] in ("-", "+"):  # noqa: PLR2004 - program, option, subcommand
+        bare = without_global_options(command, cwd=cwd, home=home)
+        if bare:
+            allowed.append(" ".join([_typed(word) for word in bare]))
     if any(word.quoted for word in words):
         plain = " ".join([word.text for word in words])
         (allowed if all(_reads_alike(word) for word in words) else strict).append(plain)

@@ -30,6 +30,8 @@ OPERANDS = {
     Takes.SCRIPT: ["lint"],
     Takes.CHOICE: ["test"],
     Takes.PACKAGE: ["./..."],
+    Takes.LOCAL: ["http://localhost:3000/x"],
+    Takes.BRANCH: ["topic/x"],
     Takes.BUILD: ["build"],
     Takes.NEW: ["src/new"],
     Takes.GOES: ["src"],
@@ -41,6 +43,7 @@ SPECIAL = {
     "awk-print": ["'{print $1}'", "src/a.py"],
     "jq": [".name", "src/a.json"],
     "cd": ["src"],
+    "link": ["src/a.py", "src/b.py"],
     "[": ["-f", "src/a.py", "]"],
     "echo": ["words"],
 }
@@ -160,7 +163,7 @@ PATHS = [
     "--exec=./x",
     "--config=/tmp/x",
 ]
-NOT_A_PATH = {Takes.TEXT, Takes.WORD, Takes.NUMBER}
+NOT_A_PATH = {Takes.TEXT, Takes.WORD, Takes.NUMBER, Takes.BRANCH}
 LOOKS_AT_NAMES = {
     "ls",
     "find",
@@ -191,6 +194,8 @@ def uses(routine: Routine) -> list[str]:
     rng = random.Random(routine.id)  # noqa: S311 - a sample, the same every time
     use = routine.use
     operands = SPECIAL.get(routine.id) or CODE_FIRST.get(use.first) or OPERANDS[use.operands]
+    if use.operands is Takes.CHOICE:
+        operands = [min(use.choices)]
     needed = sorted(use.requires)[:1]
     flags = [flag for flag in sorted(routine.flags) if flag.startswith("-") and flag != "--"]
     made = [[*routine.lead, *needed, *operands]]

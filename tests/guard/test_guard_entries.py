@@ -35,6 +35,8 @@ SAMPLE = {
     Takes.SCRIPT: ("lint",),
     Takes.CHOICE: ("test",),
     Takes.PACKAGE: ("./...",),
+    Takes.LOCAL: ("http://localhost:3000/x",),
+    Takes.BRANCH: ("topic/x",),
     Takes.BUILD: ("build",),
     Takes.NEW: ("src/new",),
     Takes.GOES: ("src",),
@@ -52,6 +54,7 @@ SPECIAL = {
     "cp": ("src/a.py", "src/b.py"),
     "mv": ("src/a.py", "src/b.py"),
     "git-mv": ("src/a.py", "src/b.py"),
+    "link": ("src/a.py", "src/b.py"),
 }
 
 
@@ -60,6 +63,8 @@ def minimal(routine: Routine) -> str:
     use = routine.use
     needed = sorted(use.requires, key=len)[-1:]
     operands = SPECIAL.get(routine.id) or CODE_FIRST.get(use.first) or SAMPLE[use.operands]
+    if use.operands is Takes.CHOICE:
+        operands = (min(use.choices),)
     return " ".join([*routine.lead, *needed, *operands])
 
 
@@ -99,7 +104,7 @@ def test_running_the_projects_code_can_be_kept_from_the_judge() -> None:
     around = replace(AROUND, exec_judgeable=False)
     for routine in routine_uses():
         if routine.use.runs_project:
-            assert class_of("bash", minimal(routine), around=around).danger is Danger.RULED, minimal(routine)
+            assert class_of("bash", minimal(routine), around=around).danger.rank > Danger.ROUTINE.rank, minimal(routine)
 
 
 def test_a_danger_is_at_least_dangerous_by_each_of_its_words() -> None:
@@ -238,7 +243,9 @@ def test_a_flags_value_is_never_a_way_out() -> None:
         for flag, kind in routine.valued.items():
             values = [".env", "src/../.env"] if kind is not Takes.NAME else []
             values += (
-                [] if kind in (Takes.TEXT, Takes.PATTERN) else ["/elsewhere/x", "../x", "x:/tmp/y", "@/etc/passwd"]
+                []
+                if kind in (Takes.TEXT, Takes.PATTERN, Takes.PROSE)
+                else ["/elsewhere/x", "../x", "x:/tmp/y", "@/etc/passwd"]
             )
             for value in values:
                 if kind is Takes.NAME and value[0] not in "/.":

@@ -126,6 +126,7 @@ def really_run(line: str) -> list[tuple[str, ...]]:
 @example("?X=1 ")
 @example("rm \\ # c")
 @example("time X=1 rm x")
+@example('time $"z"X=1 ')
 @example("a <<E\n\\rm x\nE\nrm x")
 @settings(max_examples=250, deadline=None)
 def test_whatever_bash_would_run_is_found_or_the_line_is_opaque(line: str) -> None:
