@@ -14,17 +14,19 @@ from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.catastrophe import measured
 from fwdperm.guard.classes import Assessment, Danger
+from fwdperm.guard.container_loss import in_container
 from fwdperm.guard.dangers import danger_of
 from fwdperm.guard.exfiltration import is_secret, secret_read_by
 from fwdperm.guard.filled_in import filled_in
 from fwdperm.guard.flows import MOST_COMMANDS, flows
 from fwdperm.guard.markers import may_hold_secret_path, may_stand_for_secret, sensitive_to_write
+from fwdperm.guard.places import SYSTEM_DIRECTORIES
 from fwdperm.guard.routine import routine_use
 from fwdperm.guard.self_protection import is_own
 from fwdperm.guard.text import holds_token, sql_changes
 from fwdperm.guard.touched import candidates, catastrophe
 from fwdperm.guard.writing import why_not_ordinary
-from fwdperm.programs import Takes, Use, is_in_family, lookup, runs_code
+from fwdperm.programs import Files, Takes, Use, is_in_family, lookup, runs_code
 from fwdperm.shell import parse_line
 
 if TYPE_CHECKING:
@@ -79,6 +81,17 @@ _REGENERABLE: Final = frozenset(
     ]
 )
 """Directories of the workspace that a build makes again."""
+
+
+_CLIENT_ACTS: Final = re.compile(
+    r"(?m)^\s*\.(?:shell|system|output|once|import|load|read|save|backup|excel)\b|\\(?:!|copy\b|o\b|i\b|w\b|g\s*\|)"
+)
+r"""A command of a database client's own that runs a program or writes a file: `.shell ls`, `\! ls`, `\copy`."""
+_ELSEWHERE: Final = re.compile(r"(?:[\w.-]+@)?[\w.-]+:(?!\\)|rsync://")
+"""A path on another machine: `host:dir`, `me@host:`, `rsync://host/x`."""
+_SYSTEM: Final = ("/etc/", "/usr/", "/bin/", "/sbin/", "/lib", "/boot/", "/var/", "/opt/")
+_RUN_LATER: Final = ("workflows/x.yml", "settings.json", "commit-msg", "tasks.json", "hooks/x.sh")
+"""Files that something runs or obeys later, by the directory that they stand in."""
 
 
 def assess_line(line: CommandLine, text: str, location: Location) -> tuple[Assessment, list[Assessment]]:
@@ -170,12 +183,15 @@ def _assess_command(
     location = base_ground.at(command.cwd) if command.cwd else base_ground
     is_lost = veto is not None and veto.danger is Danger.DANGEROUS
     why = "" if is_lost else routine_use(command, location)
+    filled: list[Command] = []
     if isinstance(why, str) and not is_lost:
-        uses = [routine_use(one, location) for one in filled_in(line, index, text)]
+        filled = filled_in(line, index, text)
+        uses = [routine_use(one, location) for one in filled]
         why = next((use for use in uses if isinstance(use, str)), uses[0]) if uses else why
     if isinstance(why, Use):
         return Assessment(Danger.ROUTINE, f"routine.{why.routine}", why.why, command.argv[:3]) if veto is None else veto
-    hit = catastrophe(command, location)
+    hit = next(filter(None, (catastrophe(one, location) for one in (command, *filled))), None)
+    hit = in_container(line, index, hit, location) if command.remote else hit
     if hit:
         return measured(Assessment(Danger.CRITICAL, *hit))
     if command.opaque:
@@ -256,6 +272,18 @@ def _danger(command: Command, location: Location) -> Assessment | None:  # noqa:
         return Assessment(Danger.DANGEROUS, "dangerous.secret-variable", "puts a secret variable into words", (secret,))
     if "printer" in families:
         return None
+    if "database client" in families and any(_CLIENT_ACTS.search(word) for word in argv[1:]):
+        return Assessment(
+            Danger.DANGEROUS, "dangerous.database", "a command of the client's own, which runs or writes", argv[:1]
+        )
+    if "remote copier" in families and any(_ELSEWHERE.match(word) for word in argv[1:]):
+        return Assessment(Danger.DANGEROUS, "dangerous.send", "copies to or from another machine", argv[:1])
+    if program is not None and program.use.files is Files.CHANGE and (lost := _changes_system(command, location)):
+        return Assessment(Danger.DANGEROUS, "dangerous.write-outside", "changes a directory of the system", lost)
+    if program is not None and program.use.files in (Files.MOVE, Files.WRITE_LAST) and len(argv) > 2:  # noqa: PLR2004 - source and target
+        placed = _placed(argv[-1], location)
+        if placed:
+            return placed
     if "database client" in families and any(sql_changes(word) for word in argv[1:]):
         return Assessment(Danger.DANGEROUS, "dangerous.database", "changes a database", argv[:1])
     if "remover" in families and not _removes_inside(command, location):
@@ -281,6 +309,25 @@ def _danger(command: Command, location: Location) -> Assessment | None:  # noqa:
     if "downloader" in families and any(word.startswith(("-o/", "-o~", "-O/")) for word in argv):
         return Assessment(Danger.DANGEROUS, "dangerous.download", "saves a download outside the workspace", argv[:2])
     return _dangerous_words(command, location)
+
+
+def _changes_system(command: Command, location: Location) -> tuple[str, ...]:
+    """Give the words by which a command changes what belongs to the system."""
+    paths = [location.resolve(word.text) for word in command.words[1:] if word.text[:1] in ("/", ".")]
+    system = next((path for path in paths if path in SYSTEM_DIRECTORIES or path.startswith(_SYSTEM)), "")
+    return (command.program, system) if system else ()
+
+
+def _placed(target: str, location: Location) -> Assessment | None:
+    """Say whether a directory is put where its files are run or obeyed: hooks, workflows, an agent's settings."""
+    path = location.resolve(target)
+    for name in _RUN_LATER if path else ():
+        marker = sensitive_to_write(f"{path}/{name}")
+        if marker is not None and not sensitive_to_write(f"{path}x/{name}"):
+            return Assessment(
+                Danger.DANGEROUS, f"dangerous.write-{marker.id}", f"may change {marker.reason}", (target,)
+            )
+    return None
 
 
 def _setting_of(program: Program, argv: tuple[str, ...]) -> UsePattern | None:

@@ -14,10 +14,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.dangers import earned
-from fwdperm.guard.places import is_catastrophic
+from fwdperm.guard.places import is_catastrophic, is_home
 from fwdperm.guard.self_protection import HARMLESS_VERBS, own_verb
 from fwdperm.guard.text import is_metadata, sql_drops
-from fwdperm.programs import is_in_family, lookup
+from fwdperm.programs import is_in_family, lookup, read_command_use
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +34,16 @@ _SETS_ID: Final = re.compile(r"[ugoa]*\+[rwxt]*s[rwxt]*|0?[4-7][0-7]{3}")
 """A mode that makes a program run as its owner: `u+s`, `4755`, `06755`."""
 _WINDOWS_SHELLS: Final = frozenset({"cmd", "cmd.exe", "powershell", "powershell.exe"})
 _POWER_VERBS: Final = frozenset({"poweroff", "reboot", "halt", "kexec", "soft-reboot", "emergency", "rescue"})
+_CLOSES: Final = re.compile(r"0?[0-7]?[0-7]{2}[0246]|[ugoa]*-[rwx]*x[rwx]*|[ugoa]*=[rw]*")
+"""A mode that keeps everybody out of a directory: `000`, `a-x`, `o=`."""
+_TAKES_FROM_OTHERS: Final = re.compile(r"[go]+-[rwxX]+")
+"""A mode that only takes from others than the owner: `go-w`."""
+_SHOWS_PARTITIONS: Final = frozenset(
+    {"-l", "--list", "-x", "--list-details", "-s", "--getsz", "-d", "--dump", "-J", "-V", "-v"}
+)
+_ERASES: Final = frozenset(
+    {"erasedisk", "erasevolume", "reformat", "zerodisk", "randomdisk", "secureerase", "partitiondisk", "eraseoptical"}
+)
 _HELP: Final = frozenset({"--help", "--version", "-V"})
 
 
@@ -108,9 +118,42 @@ def _find_wipe(argv: Argv, location: Location) -> Argv:
 
 
 def _open_up(argv: Argv, location: Location) -> Argv:
-    recursive = "R" in _letters(argv) or "--recursive" in argv
-    word = _lost(_operands(argv), location) if recursive else ""
+    operands = _operands(argv)
+    if not ("R" in _letters(argv) or "--recursive" in argv):
+        closed = bool(operands) and _CLOSES.fullmatch(operands[0]) is not None
+        word = _lost(operands[1:], location) if closed else ""
+        return (argv[0], operands[0], word) if word else ()
+    word = _lost(operands, location)
+    if word and operands[0] != word and _leaves_home_whole(operands[0], word, location):
+        return ()
     return (argv[0], word) if word else ()
+
+
+def _leaves_home_whole(what: str, word: str, location: Location) -> bool:
+    """Say whether a home directory stays its owner's: given to them, or taken from others."""
+    if not is_home(location.resolve(word), home=location.home):
+        return False
+    owner = location.resolve(word).rpartition("/")[2]
+    return what in {owner, f"{owner}:", f"{owner}:{owner}"} or _TAKES_FROM_OTHERS.fullmatch(what) is not None
+
+
+def _clean_away(argv: Argv, location: Location) -> Argv:
+    for use in read_command_use(argv):
+        places = [option.partition("=")[2] for option in use.options if option.startswith("-C=")] or [location.cwd]
+        forced = bool({"-f", "--force"} & use.options) and "-n" not in use.options
+        if use.words[:1] == ("clean",) and forced and (word := _lost(places, location)):
+            return (argv[0], "clean", word)
+    return ()
+
+
+def _edits_partitions(argv: Argv, _ground: Location) -> Argv:
+    device = next((word for word in argv[1:] if BLOCK_DEVICE.match(word)), "")
+    return (argv[0], device) if device and not _SHOWS_PARTITIONS & set(argv[1:]) else ()
+
+
+def _erases_disk(argv: Argv, _ground: Location) -> Argv:
+    act = next((word for word in argv[1:] if word.lower() in _ERASES), "")
+    return (argv[0], act) if act else ()
 
 
 def _root_shell(argv: Argv, _ground: Location) -> Argv:
@@ -325,6 +368,9 @@ RECOGNISERS: Final[dict[str, Catastrophe]] = {
     "device-of": Catastrophe("critical.device", "overwrites a block device", _device_of),
     "copy-to-device": Catastrophe("critical.device", "overwrites a block device", _copy_to_device),
     "partition": Catastrophe("critical.partition", "erases a disk's partitions or keys", _partition),
+    "edits-partitions": Catastrophe("critical.partition", "erases a disk's partitions or keys", _edits_partitions),
+    "erases-disk": Catastrophe("critical.partition", "erases a disk's partitions or keys", _erases_disk),
+    "clean-away": Catastrophe("critical.wipe", "removes the system or a whole home directory", _clean_away),
     "volumes": Catastrophe("critical.volume", "destroys storage volumes", _volumes),
     "power": Catastrophe("critical.power", "takes the machine down", _power),
     "power-verb": Catastrophe("critical.power", "takes the machine down", _power_verb),
@@ -346,6 +392,8 @@ RECOGNISERS: Final[dict[str, Catastrophe]] = {
 }
 """Every catastrophe that one command can be, by the name under which a program's page asks for it."""
 
+_MOST_SUFFIXES: Final = 17
+"""Words of a program that nobody knows which are looked at: it may be a wrapper, and run what stands behind it."""
 DELETIONS: Final = {
     "remote-delete": "deletes a remote repository, bucket or database for good",
     "teardown": "tears down live infrastructure without confirmation",
@@ -366,6 +414,12 @@ def by_words(argv: Argv, location: Location) -> tuple[str, str, Argv] | None:
             found = earned(deletion, tuple(word for word in argv if not word.endswith("=false")))
             if found is not None:
                 return f"critical.{deletion.id}", DELETIONS[deletion.id], found
+    if program is None:
+        for at in range(1, min(len(argv), _MOST_SUFFIXES)):
+            inner = lookup(argv[at])
+            behind = by_words(argv[at:], location) if inner is not None and inner.catastrophes else None
+            if behind is not None:
+                return behind
     words = _own_command(argv, location)
     if words:
         return "critical.own-command", "an agent must not answer, configure or stop its own permission system", words

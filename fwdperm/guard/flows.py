@@ -50,6 +50,10 @@ FLOWS: Final = (
 """What commands are together, for the reference page."""
 
 
+_UNKNOWN_HANDLER: Final = "command_not_found_handle"
+"""The function that bash runs for a program that it does not find."""
+
+
 @dataclass(frozen=True, slots=True)
 class Web:
     """A line, and for each command the commands that it carries.
@@ -90,7 +94,7 @@ def flows(line: CommandLine, location: Location, text: str, *, depth: int = 0) -
     found: dict[int, Flow] = {}
     web = Web.of(line)
     if web.line.functions:
-        _fork_bomb(web, found)
+        _fork_bomb(web, found, text)
     for index, command in enumerate(web.commands):
         families = _families(command)
         if not command.words:
@@ -136,7 +140,14 @@ def _critical(found: dict[int, Flow], id_: str, reason: str, words: tuple[str, .
             found[index] = (Danger.CRITICAL, id_, reason, words)
 
 
-def _fork_bomb(web: Web, found: dict[int, Flow]) -> None:
+def _fork_bomb(web: Web, found: dict[int, Flow], text: str) -> None:
+    inner = [at for at, one in enumerate(web.commands) if one.stands == "function" and one.base in web.line.functions]
+    names = [web.commands[at].base for at in inner]
+    for at in inner:
+        name = web.commands[at].base
+        again = re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w./(-])[^;&|\n]*&(?!&)", text)
+        if again and (names.count(name) > 1 or name == _UNKNOWN_HANDLER):
+            _critical(found, "critical.fork-bomb", "starts itself twice, without end", (name,), at)
     for index, command in enumerate(web.commands):
         inside = command.stands == "function" and command.base in web.line.functions and command.fed_by >= 0
         if inside and web.commands[command.fed_by].base == command.base:

@@ -46,8 +46,8 @@ _STRINGS: Final = re.compile(
     r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"|`((?:[^`\\]|\\.)*)`|(?:qx|%x)[{(\[/]([^})\]/]*)"
 )
 """Text in code, in the quotations of every one of the languages: `'rm -r x'`, `"rm -r x"`, `qx{rm -r x}`."""
-_LISTS: Final = re.compile(r"\[\s*((?:['\"][^'\"]*['\"]\s*,?\s*)+)\]")
-"""A list of literal strings, as commands are given without a shell: `["rm", "-r", "x"]`."""
+_LISTS: Final = re.compile(r"[\[(]\s*((?:['\"][^'\"]*['\"]\s*,?\s*)+)[\])]")
+"""A list of literal strings, as commands are given without a shell: `["rm", "-r", "x"]`, `("rm", "-r", "x")`."""
 INLINE_FLAGS: Final = frozenset(
     ["-c", "-e", "-E", "-r", "-p", "-pe", "-ne", "-le", "--eval", "-Command", "--command", "eval"]
 )

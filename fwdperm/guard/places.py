@@ -10,8 +10,10 @@ import re
 from functools import lru_cache
 from typing import Final
 
-_HOME: Final = re.compile(r"(?:\$HOME|\$\{HOME(?::?[?-][^}/]*)?\}|~)(?=/|$)")
-"""The requester's own home at the beginning of a path: `~/x`, `$HOME/x`, `${HOME:-y}/x`."""
+_HOME: Final = re.compile(r"(?:\$HOME|\$\{HOME(?::?[?-][^}/]*|%%?/)?\}|~)(?=/|$)")
+"""The requester's own home at the beginning of a path: `~/x`, `$HOME/x`, `${HOME:-y}/x`, `${HOME%/}`."""
+_ROOT_OF_PROCESS: Final = re.compile(r"/proc/(?:self|thread-self|\d+)/root(?=/|$)")
+"""The root of the file system by another way: `/proc/self/root/etc`."""
 _HOME_OF: Final = re.compile(r"~([A-Za-z_][\w.-]*)(?=/|$)")
 """Somebody's home: `~root/x`."""
 _FILE_URL: Final = re.compile(r"file:(?://(?:localhost)?)?(?=/)", re.IGNORECASE)
@@ -73,7 +75,7 @@ SYSTEM_DIRECTORIES: Final = frozenset(
 """Directories of the machine whose recursive loss is certain catastrophe."""
 
 
-_GLOB_TAIL: Final = re.compile(r"/(?:\.?\*|\.\[!?\.?\]\*|\.\?\?\*|\{[^/]*\*[^/]*\}|\*\*(?:/\*)?|\.)$")
+_GLOB_TAIL: Final = re.compile(r"/(?:\.?\*|\.\[!?\.?\]\*|\.\?\?\*|\{[^/]*\*[^/]*\}|\{[.,]*\}\*|\*\*(?:/\*)?|\.)$")
 """A tail that means all of a directory: `/*`, `/.*`, `/.[!.]*`, `/{*,.*}`, `/**/*`, `/.`. What it says of `/etc/*` it
 says of `/etc`."""
 
@@ -116,7 +118,8 @@ def resolve(text: str, *, cwd: str, home: str) -> str:
         elif text[:2] in {"~+", "~-"} or text[1:2].isdigit():
             return ""  # the shell's own directories, which are not known here
     if text.startswith("/"):
-        return normalised(text)
+        path = normalised(text)
+        return _ROOT_OF_PROCESS.sub("", path, count=1) or "/" if path.startswith("/proc/") else path
     if not cwd or not text or first == "$":
         return ""
     return normalised(f"{cwd}/{text}")

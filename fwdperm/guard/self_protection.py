@@ -24,6 +24,9 @@ _SHAPES: Final = re.compile(
 `/h/.config/fwdperm/config.toml`. A directory of responses is one too: who writes there answers."""
 _NAMED: Final = re.compile(r"/fwdperm(?:[-_.][^/]*)?(?:/|$)")
 """A path with a part that carries our name: `/opt/fwdperm/x`, `/tmp/fwdperm-1/x`."""
+_NAME: Final = "fwdperm"
+_PLACES: Final = (".config/fwdperm/config.toml", ".local/state/fwdperm/journal")
+"""Where our files are in a home directory."""
 HARMLESS_VERBS: Final = frozenset(
     {
         "ask",
@@ -40,6 +43,10 @@ HARMLESS_VERBS: Final = frozenset(
         "show",
         "doctor",
         "audit",
+        "check",
+        "why",
+        "rules list",
+        "rules show",
     }
 )
 """What an agent may type: asking and looking. Every other verb answers, configures or stops the daemon."""
@@ -69,15 +76,18 @@ def is_own(path: str, own: tuple[str, ...], workspaces: tuple[str, ...]) -> bool
 
 
 @lru_cache(maxsize=2048)
-def holds_own(path: str, own: tuple[str, ...]) -> bool:
+def holds_own(path: str, own: tuple[str, ...], home: str = "") -> bool:
     """Say whether moving or removing what a word names takes one of our files with it.
 
     Args:
         path: Absolute and normal; `*`, `?` and `[...]` stand for what a shell would put there.
         own: The operator's list.
+        home: The requester's home directory, where our files are while the operator's list is empty.
     """
     if not path.startswith("/"):
         return False
+    if home and not own:
+        own = tuple(f"{home}/{place}" for place in _PLACES)
     wanted = path.lower().rstrip("/").split("/")
     return any(
         len(parts) >= len(wanted) and all(map(fnmatchcase, parts, wanted))
@@ -100,6 +110,21 @@ def _behind_a_runner(words: tuple[str, ...]) -> tuple[str, ...]:
     return words[1:] if not runner.families.isdisjoint(("tool runner", "text runner")) else words
 
 
+def _behind_an_interpreter(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Give the words of the module or script that an interpreter runs; the same words where it runs neither."""
+    interpreter = lookup(words[0]) if len(words) > 1 else None
+    if interpreter is None or "interpreter" not in interpreter.families:
+        return words
+    for at, word in enumerate(words[1:], start=1):
+        if word == "-m" and at + 1 < len(words):
+            return (words[at + 1].partition(".")[0], *words[at + 2 :])
+        if word.startswith("-m") and word[2:].partition(".")[0] == _NAME:
+            return (_NAME, *words[at + 1 :])
+        if word.rpartition("/")[2] == _NAME:
+            return (_NAME, *words[at + 1 :])
+    return words
+
+
 def own_verb(argv: tuple[str, ...]) -> str | None:
     """Find the verb when `argv` runs our command, directly or through a runner; None when it does not.
 
@@ -107,14 +132,14 @@ def own_verb(argv: tuple[str, ...]) -> str | None:
         The first word that is not an option; `""` when there is none. `audit prune` is a verb of its own: it is the one
         of that family that removes anything.
     """
-    words = _behind_a_runner(argv)
-    interpreter = lookup(words[0]) if len(words) > 2 and words[1] == "-m" else None  # noqa: PLR2004 - it, `-m`, a module
-    if interpreter is not None and "-m" in interpreter.use.subs:
-        words = (words[2].partition(".")[0], *words[3:])
-    if not words or words[0].rpartition("/")[2] != "fwdperm":
+    words = _behind_an_interpreter(_behind_a_runner(argv))
+    if not words or words[0].rpartition("/")[2] != _NAME:
         return None
     rest = words[1:]
     if any(word in {"--help", "-h"} for word in rest):
         return "--help"
     verb = next((word for word in rest if not word.startswith("-")), rest[0] if rest else "")
+    if verb == "rules":
+        named = [word for word in rest[rest.index(verb) + 1 :] if not word.startswith("-")]
+        return f"rules {named[0]}" if named else "rules list"
     return "audit prune" if verb == "audit" and "prune" in rest else verb

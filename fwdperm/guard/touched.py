@@ -40,7 +40,7 @@ def catastrophe(command: Command, location: Location) -> tuple[str, str, Argv] |
     return _by_files(command, location)
 
 
-def _by_files(command: Command, location: Location) -> tuple[str, str, Argv] | None:  # noqa: C901 - a fixed order of looks
+def _by_files(command: Command, location: Location) -> tuple[str, str, Argv] | None:  # noqa: C901, PLR0912 - a fixed order of looks
     program = lookup(command.program) or lookup(command.program.lower())
     families = program.families if program is not None else frozenset()
     for redirect in command.redirects:
@@ -71,6 +71,8 @@ def _by_files(command: Command, location: Location) -> tuple[str, str, Argv] | N
             if found is None and "reader" in families and not command.remote:
                 is_read = not (writes_last and is_last) and not is_identity
                 found = read_catastrophe(candidate, location) if is_read else None
+            if found is None and candidate != word.text and word.text.startswith(_OUTPUTS):
+                found = write_catastrophe(candidate, location)
             if found is None and "copier" in families and (is_last or not writes_last):
                 found = write_catastrophe(candidate, location)
             if found:
@@ -78,6 +80,8 @@ def _by_files(command: Command, location: Location) -> tuple[str, str, Argv] | N
     return None
 
 
+_OUTPUTS: Final = ("--output", "--out-", "--outfile", "--log-file", "--export")
+"""Options whose value is a file that is written, whatever the program."""
 _IDENTITIES: Final = frozenset({"-i", "-e", "--key", "--cert", "-E", "--cacert", "--private-key"})
 """Options whose value is a key that is used to log in, and is not shown."""
 
@@ -136,8 +140,16 @@ def _own_operand(
     if "/" not in text and families.isdisjoint(("writer", "remover")):
         return None
     for path in _spellings(text, location):
-        if _takes_away(argv, program, last=last) and holds_own(path, around.own):
+        if _takes_away(argv, program, last=last) and holds_own(path, around.own, location.home):
             return "critical.own-files", "moves or removes a directory with this permission system's own files"
+        writes = not families.isdisjoint(("copier", "archiver", "writer"))
+        if (
+            writes
+            and "/" in path.strip("/")
+            and any(sign in path for sign in "*?[")
+            and holds_own(path, around.own, location.home)
+        ):
+            return "critical.own-files", "may change this permission system's own files"
         if not is_own(path, around.own, around.workspaces):
             continue
         if "bystander" in families and not (_searches(program) and _ACTIONS & set(argv)):

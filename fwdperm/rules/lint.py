@@ -90,6 +90,10 @@ def _oddities(rule: Rule) -> Iterator[Problem]:
     pattern, surface = rule.pattern, rule.surface
     if surface not in KNOWN_SURFACES and (near := get_close_matches(surface.lower(), KNOWN_SURFACES, n=1, cutoff=0.75)):
         yield _warn(rule.origin, f"surface `{surface}` is no known one", f"did you mean `{near[0]}`")
+    server = surface.removeprefix("mcp__")
+    if server != surface and server and "*" not in server:
+        message = f"surface `{surface}` speaks only of requests that name their surface so: agents name it `mcp`"
+        yield _warn(rule.origin, message, f'write `[rules.mcp]` and `"mcp__{server}__*"`')
     if pattern != pattern.strip() or not pattern:
         message = f"`{pattern}` matches nothing: values have no blanks at their ends"
         yield _warn(rule.origin, message, "take the blanks away")

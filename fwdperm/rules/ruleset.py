@@ -340,9 +340,20 @@ class Ruleset:
             streams.append(_listed(view.uses.covering(unit.uses), unit.spellings[0]))
         latest = -1
         for place, spelling in merge(*streams, key=_place, reverse=True):
+            if unit.is_joined and not self._speaks_of_both(place, spelling):
+                continue
             if place != latest:
                 latest = place
                 yield place, spelling
+
+    def _speaks_of_both(self, place: int, spelling: str) -> bool:
+        """Say whether an allow that matches a name with its input means it: no star of the name reaches the input."""
+        rule = self._entries[place].rule
+        name, blank, given = spelling.partition(" ")
+        if rule.action is not Action.ALLOW or not blank or rule.is_bare_star:
+            return True
+        named, parted, rest = rule.pattern.partition(" ")
+        return bool(parted) and Wildcard(named).matches(name) and Wildcard(rest).matches(given)
 
     def _view(self, unit: Unit) -> _View:
         """Return the indexes of the rules that may speak of a unit's surface.

@@ -34,6 +34,8 @@ _STDIN_PATHS: Final = re.compile(r"-|/dev/stdin|/dev/fd/\d+|/proc/self/fd/\d+|/p
 _LOCAL_SSH: Final = re.compile(r"(?:ProxyCommand|LocalCommand|KnownHostsCommand)[= ]", re.IGNORECASE)
 """`ProxyCommand=nc %h %p`: a setting of `ssh` that runs a command on this machine."""
 _FILLED: Final = frozenset({Carries.WORDS, Carries.JOINED, Carries.EVAL, Carries.CODE})
+_MOST_INPUTS: Final = 16
+"""Inputs behind `:::` that are put in."""
 _MORE_STARTS: Final = 4
 """Further places tried for the wrapped command's beginning when an option is not known."""
 UNKNOWN_CODE: Final = "the text of the code it runs is not known"
@@ -324,7 +326,8 @@ def _emit(result: Unwrapped, row: _Row, words: list[Word], *, options: _Options)
         if start > options.at and rest[0].text.startswith("-"):
             continue
         if wrapping.style is Carries.JOINED and "-x" not in (options.seen if row.program.name == "watch" else ()):
-            _joined(result, _before_inputs(rest) if row.program.name == "parallel" else rest, remote=wrapping.remote)
+            for words_run in _with_inputs(rest) if row.program.name == "parallel" else (rest,):
+                _joined(result, words_run, remote=wrapping.remote)
         else:
             mark = _mark(row, options=options)
             appended = wrapping.appends and not mark
@@ -333,11 +336,15 @@ def _emit(result: Unwrapped, row: _Row, words: list[Word], *, options: _Options)
             )
 
 
-def _before_inputs(words: Sequence[Word]) -> Sequence[Word]:
-    for at, word in enumerate(words):
-        if word.text.startswith(":::"):
-            return words[:at]
-    return words
+def _with_inputs(words: Sequence[Word]) -> list[Sequence[Word]]:
+    """Give the commands that are made of one and the inputs behind `:::`; the command alone where none stand."""
+    at = next((at for at, word in enumerate(words) if word.text.startswith(":::")), len(words))
+    command, inputs = words[:at], words[at + 1 :][:_MOST_INPUTS]
+    if not inputs:
+        return [command]
+    if any("{}" in word.text for word in command):
+        return [[one if word.text == "{}" else word for word in command] for one in inputs]
+    return [[*command, one] for one in inputs]
 
 
 def _mark(row: _Row, *, options: _Options) -> str:

@@ -159,7 +159,7 @@ def plain_units(facts: Facts) -> tuple[Unit, ...]:
         values = tuple(dict.fromkeys(name for value in values for name in _mcp_names(value)))
     elif facts.surface in _WEB or any(_ADDRESS.match(value) for value in values):
         strict = [plain for value in values if (plain := _plain_address(value)) and plain not in values]
-    return (Unit(facts.surface, values, tuple(dict.fromkeys(strict))),)
+    return (Unit(facts.surface, values, tuple(dict.fromkeys(strict)), is_joined=facts.surface not in _WEB),)
 
 
 def _outside(facts: Facts, *every: PathNames) -> list[Unit]:
@@ -188,7 +188,7 @@ def _mcp_names(value: str) -> list[str]:
     found = _MCP_NAME.fullmatch(name)
     if found:
         server, tool = found[1], found[2]
-        for spelled in (f"{server}:{tool}", f"{server}__{tool}"):
+        for spelled in (f"{server}:{tool}", f"{server}__{tool}", f"mcp__{server}__{tool}"):
             names.append(spelled)
             if rest:
                 names.append(f"{spelled} {rest}")

@@ -7,6 +7,7 @@ Pure. Never here: the file itself (`inbox/files.py`), whether it may be permitte
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -23,7 +24,19 @@ if TYPE_CHECKING:
 
 NO_FACTS: Final = "the request carries no facts to match a rule on"
 _LATEST_MS: Final = 1 << 50  # the year 37648; past it a clock is not wrong but hostile
+CONTRADICTS: Final = "the request says different things of what would run"
 PARTIAL: Final = "the request shows a longer command than the facts it carries"
+
+
+_FULL_COMMAND: Final = re.compile(
+    r"\(\s*full\s+command\s*:\s*(?:(?P<text>.*)\)|(?P<open>.*))", re.IGNORECASE | re.DOTALL
+)
+"""Where pi shows the whole line: `(full command: 'a && b'). Allow this command?`. To the last bracket, for the command
+may hold some."""
+_REQUESTED: Final = re.compile(
+    r"requested bash command (?P<text>'.*?')(?: \(full command:|\. Allow this command\?)", re.IGNORECASE | re.DOTALL
+)
+"""Where pi names the command it asks about: `requested bash command 'git status'. Allow this command?`."""
 
 
 class _Wire(BaseModel):
@@ -185,6 +198,8 @@ def _facts(wire: RequestFile) -> tuple[Facts | None, str]:
         canonical_operands=tuple((intent.operands or {}).items())[:VALUES],
         folds_case=intent.folds_case,
     )
+    if _contradicts(wire, intent):
+        return facts, CONTRADICTS
     if intent.surface == "bash" and any(text not in values[0] for text in _longer(wire)):
         return facts, PARTIAL
     return facts, f'the requester asks for a person, saying "{_quoted(floor)}"' if floor else ""
@@ -200,11 +215,15 @@ def _longer(wire: RequestFile) -> Iterator[str]:
     """Give the texts beside `value` that show what would really run.
 
     Source: pi children of 20.7.3 forward only the first asking sub-command as `value`; the whole line stands in the
-    message as "(full command: ...)", and in later versions in the payload.
+    message as "(full command: '...')", and in later versions in the payload.
     """
-    _, found, rest = (wire.message or "").partition("(full command: ")
-    if found:
-        yield rest.rpartition(")")[0] or rest
+    shown = _FULL_COMMAND.search(wire.message or "")
+    if shown:
+        yield _unquoted(shown["text"] if shown["text"] is not None else shown["open"])
+    command = (wire.tool_input or {}).get("command")
+    known = [wire.value, *_listed((wire.access_intent or {}).get("matchValues"))]
+    if isinstance(command, str) and command.strip() and command not in known:
+        yield command[:VALUE_CHARS]
     payload = wire.payload or {}
     inner = payload.get("request")
     if isinstance(inner, dict):
@@ -218,6 +237,29 @@ def _longer(wire: RequestFile) -> Iterator[str]:
             text = item.get("text")
             if isinstance(text, str) and text and text != wire.value:
                 yield text[:VALUE_CHARS]
+
+
+def _contradicts(wire: RequestFile, intent: AccessIntent) -> bool:
+    """Say whether a request names one thing in one place and another in the next: then nothing of it is believed."""
+    if intent.surface != "bash":
+        return intent.surface.strip().lower() == "bash"  # no surface of ours, and meant to be taken for one
+    if intent.asking_units is not None and not intent.asking_units:
+        return True
+    if any(not unit.command.strip() for unit in intent.asking_units or ()):
+        return True
+    shown = _REQUESTED.search(wire.message or "")
+    named = [wire.value or "", _unquoted(shown["text"]) if shown else ""]
+    return any(text.strip() and text.strip() not in intent.match_values[0] for text in named)
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _unquoted(text: str) -> str:
+    """Take off the quotes that pi puts around a command; it escapes none in it."""
+    text = text.strip()
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"`" else text
 
 
 def _suggestions(approval: dict[str, Any] | None) -> tuple[Suggestion, ...]:

@@ -10,7 +10,7 @@ import pytest
 from fwdperm.errors import ChildError
 from fwdperm.settings import EVIDENCE_CHARS, LONGEST_WAIT_S, NAME_CHARS, ROUTE_HOPS, VALUE_CHARS, VALUES
 from fwdperm.wire.request import Facts, Request, Suggestion
-from fwdperm.wire.request_file import NO_FACTS, PARTIAL, read_request
+from fwdperm.wire.request_file import CONTRADICTS, NO_FACTS, PARTIAL, read_request
 
 BODY: dict[str, Any] = {
     "id": "r1",
@@ -93,6 +93,14 @@ def test_every_command_that_asks_is_part_of_what_is_decided() -> None:
     [
         {"message": "Run it? (full command: git status && rm x)"},
         {"message": "(full command: git status && rm x"},
+        {"message": "(full command: 'git status && rm x'). Allow this command?"},
+        {"message": "(Full Command: 'git status && rm x')"},
+        {"message": "( FULL  command : git status && rm x )"},
+        {
+            "message": "Current agent requested bash command 'git status' (full command: 'git status && rm x'). "
+            "Allow this command?"
+        },
+        {"toolInput": {"command": "git status && rm x"}},
         {"message": "(full command: git status && (rm x))"},
         {"payload": {"request": {"commandContext": "git status && rm x"}}},
         {"payload": {"request": {"executedUnit": "rm x"}}},
@@ -120,9 +128,13 @@ def test_a_command_that_shows_elsewhere_more_than_its_facts_floors_to_ask(shown:
         {"payload": {"evidence": {"label": "command", "text": "rm x"}}},
         {"payload": {"evidence": [{"label": "command", "text": ""}, {"label": "command", "text": 7}]}},
         {
-            "value": "rm x",
-            "payload": {"request": {"value": "rm x"}, "evidence": [{"label": "command", "text": "rm x"}]},
+            "value": "git",
+            "payload": {"request": {"value": "git"}, "evidence": [{"label": "command", "text": "git"}]},
         },
+        {"toolInput": {"command": "git status"}},
+        {"toolInput": {"command": 7}},
+        {"toolInput": {"path": "rm x"}},
+        {"message": "Current agent requested bash command 'git status'. Allow this command?"},
         {"payload": {}},
     ],
 )
@@ -130,6 +142,26 @@ def test_what_shows_nothing_more_than_the_facts_floors_nothing(shown: dict[str, 
     request = read(accessIntent=INTENT, **shown)
     assert request.floor == ""
     assert "" not in request.evidence
+
+
+@pytest.mark.parametrize(
+    ("intent", "shown"),
+    [
+        ({}, {"value": "rm x"}),
+        ({}, {"message": "Current agent requested bash command 'rm x'. Allow this command?"}),
+        ({}, {"message": "Agent requested bash command 'rm x' (full command: 'git status'). Allow this command?"}),
+        ({"surface": "Bash"}, {}),
+        ({"surface": "bash "}, {}),
+        ({"surface": "BASH"}, {}),
+        ({"askingUnits": []}, {}),
+        ({"askingUnits": [{"command": ""}]}, {}),
+        ({"askingUnits": [{"command": "git status"}, {"command": " "}]}, {}),
+    ],
+)
+def test_a_request_that_contradicts_itself_is_for_a_person(intent: dict[str, Any], shown: dict[str, Any]) -> None:
+    """What it names in one place and not in another may be either: neither rule, session rule nor judge believes it."""
+    request = read(accessIntent=INTENT | intent, **shown)
+    assert request.floor == CONTRADICTS
 
 
 def test_of_anything_but_a_command_line_a_longer_text_is_evidence_and_no_floor() -> None:
