@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fwdperm.shell.command import Redirect, Word
 from fwdperm.shell.source import WORD_TYPES, Source, needs_descent
-from fwdperm.shell.words import read_word, unescape_heredoc
+from fwdperm.shell.substitution import unescape_heredoc
+from fwdperm.shell.words import read_word
 
 if TYPE_CHECKING:
     from tree_sitter import Node
