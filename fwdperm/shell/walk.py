@@ -17,6 +17,7 @@ from fwdperm.settings import VALUE_CHARS
 from fwdperm.shell.command import Command, CommandLine, Stands, Word
 from fwdperm.shell.evaluated import tested_code
 from fwdperm.shell.grammar import SYNTAX
+from fwdperm.shell.inner_command import InnerCommand
 from fwdperm.shell.later import Walked, why_unknowable
 from fwdperm.shell.place import NO_SOURCE, Pipe, ShellProcess, WalkPosition
 from fwdperm.shell.quoting import bare_text
@@ -24,7 +25,6 @@ from fwdperm.shell.recording import Recorder
 from fwdperm.shell.redirects import EMPTY_TAIL, Tail
 from fwdperm.shell.source import WORD_TYPES, Source, needs_descent
 from fwdperm.shell.substitution import embedded_code, unescape_backticks
-from fwdperm.shell.unwrap import InnerCommand
 from fwdperm.shell.words import read_word, split_words
 
 if TYPE_CHECKING:
