@@ -30,23 +30,29 @@ unattended = "hold"
 [rules]
 "*" = "ask"                      # whatever no rule below covers reaches you
 
-[rules.bash]
+[rules.bash]                     # what only looks; a pattern that ends in ` *` allows every option, so few do
+"pwd" = "allow"
+"ls *" = "allow"
 "git status *" = "allow"
-"git diff *" = "allow"
-"git log *" = "allow"
+"git branch" = "allow"
+"git diff" = "allow"
+"git diff --stat" = "allow"
+"git log --oneline" = "allow"
+"git log --oneline -??" = "allow"
 "git push *" = "ask"
 "git push --force *" = { action = "deny", reason = "open a pull request instead" }
-"ls *" = "allow"
-"rg *" = "allow"
-"pwd" = "allow"
 "sudo *" = { action = "deny", reason = "nothing here needs root" }
 
-[rules.path_read]                # what commands read; speaks only when a rule matches
+[rules.path_read]                # what commands and tools read; speaks only when a rule matches
 "*.env" = "deny"
 "~/.ssh/*" = "deny"
 
-[rules.write]
-"*.md" = "allow"
+[rules.external_directory]       # anything outside the requester's own directory
+"*" = "ask"
+
+# What may be written without asking. Mind that instructions and settings of agents are files too.
+# [rules.write]
+# "src/*.py" = "allow"
 
 # Rules for one agent; they stand behind the rules above. A name that is only claimed can narrow, never widen.
 # [agents.reviewer.rules.write]

@@ -1,8 +1,8 @@
 """What a command line would run.
 
 Lives here: `parse_line`, the values it gives (`command.py`), the walk over the syntax tree (`walk.py`), quote removal
-(`words.py`), the table of wrappers (`wrappers.py`) and how their words are read (`unwrap.py`). Pure: text in, values
-out. Never here: a rule, a class of danger, a unit.
+(`words.py`), the code in a text (`substitution.py`), the table of wrappers (`wrappers.py`) and how their words are read
+(`unwrap.py`). Pure: text in, values out. Never here: a rule, a class of danger, a unit.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.shell.words import embedded_code, read_word
+from fwdperm.shell.substitution import embedded_code
+from fwdperm.shell.words import read_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,11 +13,13 @@ from fwdperm.settings import LINE_COMMANDS, LINE_DEPTH, LINE_STEPS, VALUE_CHARS
 from fwdperm.shell.command import Command, Redirect, Stands, Word
 from fwdperm.shell.evaluated import EVALUATORS, evaluated_code, prompt_code
 from fwdperm.shell.grammar import SYNTAX, TOO_DEEP, TOO_MANY, parse_code
+from fwdperm.shell.inner_command import UNKNOWN_CODE, InnerCommand, Unwrapped
 from fwdperm.shell.place import SAME_SHELL, ShellProcess, WalkPosition, change_directory, joined
 from fwdperm.shell.redirects import EMPTY_TAIL, NOTHING_FOUND, Heredoc, RedirectContents, Tail, read_tail
 from fwdperm.shell.source import substitutions, unseen
-from fwdperm.shell.unwrap import ASSIGNMENT, UNKNOWN_CODE, InnerCommand, Unwrapped, unwrap, why_filled
+from fwdperm.shell.unwrap import unwrap, why_filled
 from fwdperm.shell.words import hides_code, read_word
+from fwdperm.shell.wrapper_options import ASSIGNMENT
 from fwdperm.shell.wrappers import RESERVED, RESERVED_HEADS, STDIN, passes_input_on
 
 if TYPE_CHECKING:

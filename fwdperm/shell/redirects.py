@@ -1,6 +1,7 @@
 """Redirections and here-documents of one command.
 
-Lives here: `read_tail`. Never here: which command they belong to (`walk.py`).
+Lives here: `read_tail`, and what the grammar puts between a command, its here-document and what follows. Never here:
+which command they belong to (`walk.py`).
 """
 
 from __future__ import annotations
@@ -10,11 +11,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fwdperm.shell.command import Redirect, Word
 from fwdperm.shell.source import WORD_TYPES, Source, needs_descent
-from fwdperm.shell.words import read_word, unescape_heredoc
+from fwdperm.shell.substitution import unescape_heredoc
+from fwdperm.shell.words import read_word, split_words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tree_sitter import Node
 
+REDIRECT_TYPES: Final = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
+"""Nodes that are redirections."""
+_HEREDOC_PARTS: Final = frozenset({"heredoc_start", "heredoc_body", "heredoc_end", "file_descriptor", "comment"})
 _NO_FILE: Final = re.compile(r"/dev/(?:null|stdout|stderr|stdin|tty|fd/\d+)|[0-9]+-?|-")
 """A target of a redirection that is no file of anybody's: `/dev/null`, `/dev/fd/3`, `1` of `2>&1`, `-`."""
 _WRITERS: Final = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
@@ -127,3 +134,24 @@ def _heredoc(body: Node | None, start: str, source: Source) -> Heredoc:
     if _is_quoted(start):
         return Heredoc(text, known=True)
     return Heredoc(unescape_heredoc(text), known=not _UNKNOWN_TEXT.search(text))
+
+
+def hanging(node: Node, redirects: list[Node]) -> list[tuple[Node, bool]]:
+    """Find what the grammar hangs under a here-document's redirect: (statement, whether it reads a pipe)."""
+    found: list[tuple[Node, bool]] = []
+    for child in node.children:
+        kind = child.type
+        if kind in REDIRECT_TYPES:
+            redirects.append(child)
+        elif child.is_named and kind not in WORD_TYPES and kind not in _HEREDOC_PARTS:
+            first = child.children[0].type if child.child_count else ""
+            found.append((child, kind == "pipeline" and first in ("|", "|&")))
+    return found
+
+
+def lost_words(body: Node | None, redirects: Sequence[Node], source: Source) -> tuple[Word, ...]:
+    """Give words that the grammar drops between a command and its here-document: a lone `-` is one."""
+    if body is None or not redirects:
+        return ()
+    gap = source.cut(body.end_byte, redirects[0].start_byte)
+    return tuple(split_words(gap.replace("\\\n", " "))) if gap.strip(" \t\\\r\n") else ()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.shell.words import code_of, embedded_code, substitution_spans
+from fwdperm.shell.substitution import code_of, embedded_code, substitution_spans
 
 if TYPE_CHECKING:
     from tree_sitter import Node

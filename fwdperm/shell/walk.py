@@ -17,31 +17,30 @@ from fwdperm.settings import VALUE_CHARS
 from fwdperm.shell.command import Command, CommandLine, Stands, Word
 from fwdperm.shell.evaluated import tested_code
 from fwdperm.shell.grammar import SYNTAX
+from fwdperm.shell.inner_command import InnerCommand
 from fwdperm.shell.later import Walked, why_unknowable
 from fwdperm.shell.place import NO_SOURCE, Pipe, ShellProcess, WalkPosition
+from fwdperm.shell.quoting import bare_text
 from fwdperm.shell.recording import Recorder
-from fwdperm.shell.redirects import EMPTY_TAIL, Tail
-from fwdperm.shell.source import WORD_TYPES, Source, needs_descent
-from fwdperm.shell.unwrap import InnerCommand
-from fwdperm.shell.words import bare_text, embedded_code, read_word, split_words, unescape_backticks
+from fwdperm.shell.redirects import EMPTY_TAIL, REDIRECT_TYPES, Tail, hanging, lost_words
+from fwdperm.shell.simple_command import are_names, read_assignment, read_command
+from fwdperm.shell.source import WORD_TYPES, needs_descent
+from fwdperm.shell.substitution import embedded_code, unescape_backticks
+from fwdperm.shell.words import read_word, split_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from tree_sitter import Node
 
 _LOOP_WORDS: Final = 16
 """Words of one `for` that are remembered."""
-_BLANK: Final = re.compile(r"[ \t\n]")
-"""A blank, which no word has outside of quotes: `a b`."""
 _ENDS_EARLY: Final = re.compile(r"\n|[ \t]#")
 r"""Where a test has ended that the grammar has as going on: `[ a\nb`, ` # comment`."""
 _AFTER_BRACE: Final = frozenset(" \t\n(<>;&|")
 """What may stand behind the brace that opens a group; otherwise it is a part of a word."""
 _OLD_STYLE: Final = re.compile(r"`(?:[^`\\]|\\.)*+`", re.DOTALL)
 r"""A whole substitution of the old style: `\x60date\x60`. Two that touch are not one."""
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[.*\])?", re.DOTALL)
-"""What may be assigned to: `x`, `a[i+1]`."""
 _LEAVES: Final = frozenset({"comment", "raw_string", "ansi_c_string", "string_content", "heredoc_start", "heredoc_end"})
 
 
@@ -158,7 +157,7 @@ class _Walker(Recorder):
             name = node.child_by_field_name("name")
             if name is not None:
                 self.functions.append(place.source.cut(name.start_byte, name.end_byte))
-            redirects = [child for child in node.children if child.type in _REDIRECTS]
+            redirects = [child for child in node.children if child.type in REDIRECT_TYPES]
             if redirects:
                 self._settle_tail(place._replace(tail=Tail(tuple(redirects))))
         else:
@@ -170,7 +169,7 @@ class _Walker(Recorder):
             return
         self.stack.append((self._join, place.scope.cwd, place))
         steps = [
-            (self.visit, child, inner) for child in node.children if child.is_named and child.type not in _REDIRECTS
+            (self.visit, child, inner) for child in node.children if child.is_named and child.type not in REDIRECT_TYPES
         ]
         self.later(steps)
 
@@ -226,7 +225,7 @@ class _Walker(Recorder):
         elif text.startswith("$`"):
             self.code(InnerCommand(code=unescape_backticks(text[2:-1])), inner)
         else:
-            redirects = tuple(child for child in node.children if child.type in _REDIRECTS)
+            redirects = tuple(child for child in node.children if child.type in REDIRECT_TYPES)
             if redirects:
                 self.record((), (), inner, raw="", tail=Tail(redirects))
             self.inside(node, inner)
@@ -275,15 +274,15 @@ class _Walker(Recorder):
         redirects: list[Node] = []
         after: list[tuple[Node, bool]] = []
         for child in node.children:
-            if child.type in _REDIRECTS:
+            if child.type in REDIRECT_TYPES:
                 redirects.append(child)
                 if child.type == "heredoc_redirect":
-                    after.extend(_hanging(child, redirects))
+                    after.extend(hanging(child, redirects))
             elif child.is_named and body is None:
                 body = child
             elif child.is_named:
                 after.append((child, False))
-        tail = Tail((*redirects, *place.tail.nodes), _lost(body, redirects, place.source) + place.tail.lost)
+        tail = Tail((*redirects, *place.tail.nodes), lost_words(body, redirects, place.source) + place.tail.lost)
         steps: list[tuple[Callable[..., None], object, WalkPosition]] = []
         if body is None:
             self.record((), (), place, raw="", tail=tail)
@@ -318,60 +317,33 @@ class _Walker(Recorder):
         """Record a bare assignment."""
         nodes = [node] if node.type == "variable_assignment" else [child for child in node.children if child.is_named]
         nodes = nodes[: self.most_words + 1]
-        prefixes = tuple(_prefix(one, place.source) for one in nodes)
-        if not all(_NAME.fullmatch(name) for name, _ in prefixes):
+        prefixes = tuple(read_assignment(one, place.source) for one in nodes)
+        if not are_names(prefixes):
             self.opaque = self.opaque or SYNTAX
         index = self.record((), prefixes, place, raw=place.source.cut(node.start_byte, node.end_byte), tail=place.tail)
         self.descend(nodes, place, index)
 
-    def command(self, node: Node, place: WalkPosition) -> None:  # noqa: C901, PLR0912 - one arm per kind of child
+    def command(self, node: Node, place: WalkPosition) -> None:
         """Record a simple command and visit what its words substitute."""
         source = place.source
-        prefixes: list[tuple[str, Word]] = []
-        redirects: list[Node] = []
-        spans: list[list[int]] = []
-        deeper: list[Node] = []
-        nested: list[Node] = []
-        is_declaration = node.type != "command"
-        for child in node.children[: self.most_words + 1]:
-            kind = child.type
-            if kind in _REDIRECTS:
-                redirects.append(child)
-                continue
-            if kind == "subshell":
-                nested.append(child)
-                continue
-            if kind == "variable_assignment" and not spans and not is_declaration:
-                prefixes.append(_prefix(child, source))
-                deeper.append(child)
-                continue
-            if kind == "comment":
-                continue
-            start, end = child.start_byte, child.end_byte
-            if start == end:
-                continue
-            if spans and spans[-1][1] == start:
-                spans[-1][1] = end
-            else:
-                spans.append([start, end])
-            if child.child_count or kind in WORD_TYPES:
-                deeper.append(child)
-        words = [read_word(source.cut(start, end)) for start, end in spans]
-        if any(_is_several(word) for word in words) or not all(_NAME.fullmatch(name) for name, _ in prefixes):
+        read = read_command(node, source, most_words=self.most_words)
+        if read.is_torn:
             self.opaque = self.opaque or SYNTAX
-        tail = Tail((*redirects, *place.tail.nodes), place.tail.lost) if redirects or place.tail.nodes else EMPTY_TAIL
-        if nested or redirects or place.tail.nodes:
-            raw = " ".join([*(f"{name}={value.raw}" for name, value in prefixes), *(word.raw for word in words)])
+        redirects, above = read.redirects, place.tail
+        tail = Tail((*redirects, *above.nodes), above.lost) if redirects or above.nodes else EMPTY_TAIL
+        if read.nested or redirects or above.nodes:
+            raw = " ".join(
+                [*(f"{name}={value.raw}" for name, value in read.prefixes), *(one.raw for one in read.words)]
+            )
         else:
             raw = source.cut(node.start_byte, node.end_byte)
-        index = self.record(tuple(words), tuple(prefixes), place, raw=raw, tail=tail)
-        if deeper and needs_descent(raw):
-            self.descend(deeper, place, index)
-        if nested:
-            self.later([(self._visit_forked, child, place._replace(tail=EMPTY_TAIL)) for child in nested])
+        index = self.record(read.words, read.prefixes, place, raw=raw, tail=tail)
+        if read.deeper and needs_descent(raw):
+            self.descend(read.deeper, place, index)
+        if read.nested:
+            self.later([(self._visit_forked, child, place._replace(tail=EMPTY_TAIL)) for child in read.nested])
 
 
-_REDIRECTS: Final = frozenset({"file_redirect", "heredoc_redirect", "herestring_redirect"})
 _SIMPLE: Final = frozenset({"command", "redirected_statement", "declaration_command"})
 _HANDLERS: Final[dict[str, Callable[[_Walker, Node, WalkPosition], None]]] = {
     "command": _Walker.command,
@@ -398,37 +370,3 @@ _HANDLERS: Final[dict[str, Callable[[_Walker, Node, WalkPosition], None]]] = {
     "case_statement": _Walker.body,
     "function_definition": _Walker.body,
 }
-
-
-def _hanging(node: Node, redirects: list[Node]) -> list[tuple[Node, bool]]:
-    """Find what the grammar hangs under a here-document's redirect: (statement, whether it reads a pipe)."""
-    found: list[tuple[Node, bool]] = []
-    for child in node.children:
-        kind = child.type
-        if kind in _REDIRECTS:
-            redirects.append(child)
-        elif child.is_named and kind not in WORD_TYPES and kind not in _HEREDOC_PARTS:
-            first = child.children[0].type if child.child_count else ""
-            found.append((child, kind == "pipeline" and first in ("|", "|&")))
-    return found
-
-
-def _lost(body: Node | None, redirects: Sequence[Node], source: Source) -> tuple[Word, ...]:
-    """Give words that the grammar drops between a command and its here-document: a lone `-` is one."""
-    if body is None or not redirects:
-        return ()
-    gap = source.cut(body.end_byte, redirects[0].start_byte)
-    return tuple(split_words(gap.replace("\\\n", " "))) if gap.strip(" \t\\\r\n") else ()
-
-
-_HEREDOC_PARTS: Final = frozenset({"heredoc_start", "heredoc_body", "heredoc_end", "file_descriptor", "comment"})
-
-
-def _is_several(word: Word) -> bool:
-    """Say whether the grammar took several words for one: it does behind a lone dollar."""
-    return _BLANK.search(word.raw) is not None and len(split_words(word.raw)) != 1
-
-
-def _prefix(node: Node, source: Source) -> tuple[str, Word]:
-    name, equals, value = source.cut(node.start_byte, node.end_byte).partition("=")
-    return name.rstrip("+"), read_word(value) if equals else Word("", "")

@@ -1,6 +1,6 @@
 """Quote removal: what the shell makes of one word, as far as the text tells.
 
-Lives here: `read_word`, `split_words`, `embedded_code`. Never here: the tree, what a word means.
+Lives here: `read_word`, `split_words`. Never here: the tree, the code in a word (`substitution.py`), what a word means.
 
 Works on the source text of a single word, so it does not depend on how a grammar names the parts of it.
 """
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fwdperm.shell.command import Word
+from fwdperm.shell.quoting import bare_text, bracket_end, expansion_end, past_one
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_./:=@%+,^~-]+")
 """A word in which nothing has a meaning to a shell, as most are: `src/main.c`."""
@@ -32,8 +33,6 @@ _ANSI_LETTERS: Final = {
 _HIDDEN: Final = re.compile(r"(?:\\\n)+[({`'\"\w@*#?$!-]")
 r"""A continued line before what would make an expansion of a dollar in front of it: `\\\n(date)`. It is one once the
 lines are joined."""
-_VARIABLE: Final = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
-"""An expansion without braces, whole: `$HOME`, `$1`, `$?`."""
 _UNICODE_END: Final = 0x110000
 
 
@@ -51,108 +50,6 @@ def read_word(raw: str) -> Word:
     reader = _Reader(raw)
     reader.run()
     return Word(raw, "".join(reader.out), known=reader.known, quoted=reader.quoted, glob=reader.glob)
-
-
-def embedded_code(text: str, *, backticks_only: bool = False) -> list[str]:
-    """Find the code of command substitutions in text that a shell would expand.
-
-    Args:
-        text: Text of a here-document or of a part of a word that the grammar left whole.
-        backticks_only: True where the grammar found the `$(...)` itself.
-
-    Returns:
-        The code inside each outermost substitution, backticks with their inner escapes removed.
-    """
-    found: list[str] = []
-    at = 0
-    size = len(text)
-    while at < size:
-        char = text[at]
-        if char == "\\":
-            at += 2
-        elif char == "`":
-            end = _backtick_end(text, at)
-            found.append(unescape_backticks(text[at + 1 : end - 1] if end <= size else text[at + 1 :]))
-            at = end
-        elif char == "$" and text.startswith("$(", at):
-            end = _paren_end(text, at + 1)
-            if not backticks_only:
-                found.append(text[at + 2 : end - 1])
-                at = end
-            else:
-                at = end
-        else:
-            at += 1
-    return found
-
-
-def substitution_spans(
-    text: str, *, start: int = 0, end: int | None = None, heredoc: bool = False, arithmetic: bool = False
-) -> list[tuple[int, int]]:
-    """Find the outermost substitutions of a word by its quotes alone, without a tree.
-
-    Args:
-        text: A word's source text, or a here-document's.
-        start: Index to begin at.
-        end: Index to end at; None for the end of the text.
-        heredoc: True for a here-document, in which quotes are plain characters.
-        arithmetic: True inside `$((...))`, where `<(` compares and quotes keep nothing from being expanded.
-
-    Returns:
-        Where each begins and ends, delimiters and all, in order. Linear in the text.
-    """
-    found: list[tuple[int, int]] = []
-    at, size, in_double = start, len(text) if end is None else end, False
-    while at < size:
-        char, first = text[at], at
-        at += 1
-        if char == "\\":
-            at += 1
-        elif char == "'" and not (heredoc or in_double or arithmetic):
-            close = text.find("'", at)
-            at = size if close < 0 else close + 1
-        elif char == '"' and not heredoc:
-            in_double = not in_double
-        elif char == "`":
-            at = _backtick_end(text, first)
-            found.append((first, at))
-        elif char == "$" and text.startswith("'", at) and not (heredoc or in_double):
-            at = _ansi_end(text, at)
-        elif char == "$" and text.startswith("((", at):
-            at = _paren_end(text, at)
-            if text.startswith("))", at - 2):
-                found += substitution_spans(text, start=first + 3, end=at - 2, heredoc=heredoc, arithmetic=True)
-            else:
-                found.append((first, at))
-        elif text.startswith("(", at) and (char == "$" or (char in "<>" and not (heredoc or in_double or arithmetic))):
-            at = _paren_end(text, at)
-            found.append((first, at))
-    return found
-
-
-def _ansi_end(text: str, at: int) -> int:
-    """Return the index after the `'...'` of an ANSI quote that begins at `at`."""
-    at += 1
-    while at < len(text) and text[at] != "'":
-        at += 2 if text[at] == "\\" else 1
-    return at + 1
-
-
-def code_of(substitution: str) -> str:
-    """Return the code inside the source text of a substitution."""
-    if substitution.startswith("`"):
-        return unescape_backticks(substitution[1:-1])
-    return substitution[2:-1]
-
-
-def unescape_backticks(code: str) -> str:
-    """Remove the level of backslashes that old-style substitution adds before backslash, dollar and backtick."""
-    return re.sub(r"\\([\\`$])", r"\1", code) if "\\" in code else code
-
-
-def unescape_heredoc(body: str) -> str:
-    """Remove the backslashes that an interpolating here-document removes."""
-    return re.sub(r"\\([\\`$\n])", lambda m: "" if m[1] == "\n" else m[1], body) if "\\" in body else body
 
 
 def split_words(text: str) -> list[Word]:
@@ -173,7 +70,7 @@ def split_words(text: str) -> list[Word]:
             continue
         if start < 0:
             start = at
-        at = _past_one(text, at)
+        at = past_one(text, at)
     if start >= 0:
         words.append(read_word(text[start:]))
     return words
@@ -241,7 +138,7 @@ class _Reader:
 
     def _process(self) -> None:
         if self.raw.startswith("(", self.at + 1):
-            end = _paren_end(self.raw, self.at + 1)
+            end = bracket_end(self.raw, self.at + 1)
             self.out.append(self.raw[self.at : end])
             self.at = end
             self.known = False
@@ -264,7 +161,7 @@ class _Reader:
 
     def _expansion(self) -> None:
         """Copy an expansion as it stands; a lone dollar is itself."""
-        end = _expansion_end(self.raw, self.at)
+        end = expansion_end(self.raw, self.at)
         if end > self.at + 1 or self.raw[self.at] == "`":
             self.known = False
         elif _HIDDEN.match(self.raw, end):
@@ -333,89 +230,3 @@ def hides_code(raw: str) -> bool:
 def _has_bare_brace(raw: str) -> bool:
     """Say whether a brace expansion may stand outside of quotes."""
     return bool(_BRACES.search(bare_text(raw)))
-
-
-def bare_text(raw: str) -> str:
-    """Give a text with an underscore in place of each quoted character or run and each expansion."""
-    bare: list[str] = []
-    at = 0
-    while at < len(raw):
-        end = _past_one(raw, at)
-        bare.append(raw[at] if end == at + 1 else "_")
-        at = end
-    return "".join(bare)
-
-
-def _past_one(text: str, at: int) -> int:
-    """Return the index after the character, quoted run or expansion that begins at `at`."""
-    match text[at]:
-        case "\\":
-            return min(at + 2, len(text))
-        case "'":
-            end = text.find("'", at + 1)
-            return len(text) if end < 0 else end + 1
-        case '"':
-            return _double_end(text, at)
-        case "$" | "`":
-            return _expansion_end(text, at)
-        case "(":
-            return _paren_end(text, at)
-        case _:
-            return at + 1
-
-
-def _expansion_end(text: str, at: int) -> int:
-    """Return the index after the expansion at `at`; `at + 1` for a dollar that expands nothing."""
-    if text[at] == "`":
-        return _backtick_end(text, at)
-    after = text[at + 1 : at + 2]
-    if after == "(":
-        return _paren_end(text, at + 1)
-    if after == "{":
-        return _paren_end(text, at + 1)
-    found = _VARIABLE.match(text, at)
-    return found.end() if found else at + 1
-
-
-def _backtick_end(text: str, at: int) -> int:
-    at += 1
-    while at < len(text) and text[at] != "`":
-        at += 2 if text[at] == "\\" else 1
-    return min(at + 1, len(text))
-
-
-def _double_end(text: str, at: int) -> int:
-    """Return the index after the double-quoted run at `at`; substitutions inside it may hold quotes of their own."""
-    return _balanced_end(text, at + 1, ['"'])
-
-
-def _paren_end(text: str, at: int) -> int:
-    """Return the index after the bracket that closes the one at `at`."""
-    return _balanced_end(text, at + 1, [")" if text[at] == "(" else "}"])
-
-
-def _balanced_end(text: str, at: int, open_ends: list[str]) -> int:
-    """Walk until every end in the stack was met. Linear; an unclosed one runs to the end of the text."""
-    size = len(text)
-    while at < size and open_ends:
-        char = text[at]
-        end = open_ends[-1]
-        if char == "\\":
-            at += 2
-            continue
-        if char == end:
-            open_ends.pop()
-        elif char == "'" and end != '"':
-            close = text.find("'", at + 1)
-            at = size if close < 0 else close
-        elif char == '"':
-            open_ends.append('"')
-        elif char == "`":
-            at = _backtick_end(text, at) - 1
-        elif char == "$" and text[at + 1 : at + 2] in ("(", "{"):
-            at += 1
-            open_ends.append(")" if text[at] == "(" else "}")
-        elif char == "(" and end == ")":
-            open_ends.append(")")
-        at += 1
-    return min(at, size)

@@ -30,6 +30,8 @@ _EXPLAINED: Final = frozenset(
     | {Takes.NAME, Takes.TREE, Takes.WRITE, Takes.NEW, Takes.GOES}
 )
 """Values that are a path, which is a unit, or text that nothing is done with."""
+_TEXTS: Final = frozenset({Takes.TEXT, Takes.PATTERN, Takes.PROSE})
+"""What operands of a routine use are where nothing is done with them but show or search for them."""
 _CODE: Final = frozenset({First.CODE, First.SED, First.AWK})
 """First operands that may run a command or name a file."""
 _PATHS: Final = frozenset({Files.READ, Files.WRITE, Files.CHANGE, Files.WRITE_LAST, Files.MOVE, Files.OF})
@@ -112,7 +114,9 @@ def _unexplained_words(command: Command) -> Iterator[Word]:
     reading = _reading(command, program)
     has_code = reading.use.first in _CODE
     is_explained = _explains_operands(program, reading)
-    is_name = _files(program, reading) is Files.NONE and not program.families & _RUNS_OPERANDS
+    is_name = (bool(reading.use.routine) or _files(program, reading) is Files.NONE) and (
+        not program.families & _RUNS_OPERANDS
+    )
     only_operands = False
     at = 1
     while at < len(words):
@@ -135,7 +139,7 @@ def _explains_operands(program: Program, reading: Reading) -> bool:
     """Say whether plain operands of a use are known to be paths, which are units, or text that nothing is done with."""
     if program.families & _RUNS_OPERANDS:
         return False
-    return _files(program, reading) in _PATHS or bool(reading.use.routine)
+    return _files(program, reading) in _PATHS or (bool(reading.use.routine) and reading.use.operands in _TEXTS)
 
 
 def _files(program: Program, reading: Reading) -> Files:

@@ -88,7 +88,7 @@ def test_a_programs_page_says_what_the_book_knows_of_it(run: Any) -> None:
     assert done.returncode == 0, done.stderr
     text = " ".join(done.stdout.split())
     assert "git keeps the history of a project" in text
-    assert "taking the directory it works in: `-C`, `--work-tree`" in text
+    assert "taking the directory it works in: `--work-tree`" in text
     assert "`status`: shows the state" in text
     assert "`push`, `request-pull`, `send-email`, `send-pack`: publishes to a shared remote" in text
 

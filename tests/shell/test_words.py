@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fwdperm.shell.words import embedded_code, read_word, split_words
+from fwdperm.shell.substitution import embedded_code
+from fwdperm.shell.words import read_word, split_words
 
 PIECES = [
     "a",
