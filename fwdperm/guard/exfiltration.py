@@ -9,8 +9,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.dangers import danger_of, earned
-from fwdperm.guard.markers import matches_configured, may_hold_secret_path
 from fwdperm.guard.places import LONGEST_PATH, is_catastrophic
+from fwdperm.guard.sensitive_paths import matches_configured, may_hold_secret_path
 from fwdperm.guard.touched import candidates
 from fwdperm.programs import lookup
 
