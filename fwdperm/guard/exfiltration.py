@@ -1,6 +1,6 @@
 """What shows a secret, and what carries one out.
 
-Lives here: the secret paths and stores a command touches. Never here: how commands hang together (`flows.py`).
+Lives here: the secret paths and stores a command touches. Never here: how commands hang together (`command_web.py`).
 """
 
 from __future__ import annotations
