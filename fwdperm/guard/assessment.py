@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.guard.command_line import assess_line, assess_text
-from fwdperm.guard.flows import MOST_COMMANDS
+from fwdperm.guard.command_web import MOST_COMMANDS
 from fwdperm.guard.places import LONGEST_PATH
 from fwdperm.guard.surroundings import Location, Surroundings
 from fwdperm.guard.tools import (

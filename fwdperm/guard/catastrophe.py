@@ -1,7 +1,7 @@
 """What is certain catastrophe, and what is only dangerous enough that a person must look.
 
 Lives here: the one list, and `measured`. Never here: how a thing is recognised (`critical.py`, `flows.py`,
-`markers.py`).
+`outflow.py`, `markers.py`).
 
 Critical means that nobody is asked. So it is kept for what no person in their right mind approves when asked: losing
 the system or a home, a device, every process, a hand-over of the machine or of a secret, and this program's own

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.catastrophe import measured
 from fwdperm.guard.classes import Assessment, Danger
+from fwdperm.guard.command_web import MOST_COMMANDS
 from fwdperm.guard.container_loss import in_container
 from fwdperm.guard.dangers import danger_of
 from fwdperm.guard.exfiltration import is_secret, secret_read_by
 from fwdperm.guard.filled_in import filled_in
-from fwdperm.guard.flows import MOST_COMMANDS, flows
-from fwdperm.guard.markers import may_hold_secret_path, may_stand_for_secret, sensitive_to_write
+from fwdperm.guard.flows import flows
 from fwdperm.guard.places import SYSTEM_DIRECTORIES
 from fwdperm.guard.routine import routine_use
 from fwdperm.guard.self_protection import is_own
+from fwdperm.guard.sensitive_paths import may_hold_secret_path, may_stand_for_secret, sensitive_to_write
 from fwdperm.guard.text import holds_token, sql_changes
 from fwdperm.guard.touched import candidates, catastrophe
 from fwdperm.guard.writing import why_not_ordinary

@@ -1,6 +1,6 @@
 """What shows a secret, and what carries one out.
 
-Lives here: the secret paths and stores a command touches. Never here: how commands hang together (`flows.py`).
+Lives here: the secret paths and stores a command touches. Never here: how commands hang together (`command_web.py`).
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.dangers import danger_of, earned
-from fwdperm.guard.markers import matches_configured, may_hold_secret_path
 from fwdperm.guard.places import LONGEST_PATH, is_catastrophic
+from fwdperm.guard.sensitive_paths import matches_configured, may_hold_secret_path
 from fwdperm.guard.touched import candidates
 from fwdperm.programs import lookup
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.guard.markers import sensitive_to_write
 from fwdperm.guard.reading import Exposure, why_not_readable
+from fwdperm.guard.sensitive_paths import sensitive_to_write
 from fwdperm.guard.writing import ENDINGS, below, is_plain_directory, why_not_ordinary
 from fwdperm.programs import First, Takes
 

@@ -10,8 +10,8 @@ import re
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.guard.markers import matches_configured
 from fwdperm.guard.self_protection import is_own
+from fwdperm.guard.sensitive_paths import matches_configured
 from fwdperm.guard.writing import DATA_DIRECTORIES, DATA_ENDINGS, ENDINGS, below
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.guard.markers import Marker, sensitive_to_read
 from fwdperm.guard.places import LONGEST_PATH, normalised, resolve
+from fwdperm.guard.sensitive_paths import sensitive_to_read
 
 if TYPE_CHECKING:
+    from fwdperm.guard.markers import Marker
     from fwdperm.wire import Facts
 
 DEEPEST: Final = 512

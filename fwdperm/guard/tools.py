@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 from fwdperm.guard.catastrophe import measured
 from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.guard.exfiltration import is_secret
-from fwdperm.guard.markers import matches_configured, may_meet_configured, may_reach_secret, sensitive_to_write
 from fwdperm.guard.places import SYSTEM_DIRECTORIES, is_home
 from fwdperm.guard.reading import READ_ENDINGS, SHY_ENDINGS, Exposure, why_not_readable
 from fwdperm.guard.self_protection import is_named_like_us, is_own
+from fwdperm.guard.sensitive_paths import matches_configured, may_meet_configured, may_reach_secret, sensitive_to_write
 from fwdperm.guard.text import holds_token, host_of, is_local, is_metadata, sql_changes, sql_drops
 from fwdperm.guard.touched import candidates, read_catastrophe, write_catastrophe
 from fwdperm.guard.writing import why_not_ordinary

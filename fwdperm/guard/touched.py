@@ -1,7 +1,7 @@
 """Catastrophes by the files a command touches: keys read, logins and system files written, our own files changed.
 
 Lives here: which words of a command may be paths, and what reading or writing them would be. Never here: catastrophes
-by program (`critical.py`), which paths are sensitive (`markers.py`).
+by program (`critical.py`), which paths are sensitive (`sensitive_paths.py`).
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.critical import BLOCK_DEVICE, by_words
-from fwdperm.guard.markers import sensitive_to_read, sensitive_to_write
 from fwdperm.guard.places import LONGEST_PATH
 from fwdperm.guard.self_protection import holds_own, is_own, own_verb
+from fwdperm.guard.sensitive_paths import sensitive_to_read, sensitive_to_write
 from fwdperm.programs import Carries, Files, lookup
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.guard.markers import matches_configured, sensitive_to_read, sensitive_to_write
 from fwdperm.guard.self_protection import is_named_like_us, is_own
+from fwdperm.guard.sensitive_paths import matches_configured, sensitive_to_read, sensitive_to_write
 
 if TYPE_CHECKING:
     from fwdperm.guard.surroundings import Location

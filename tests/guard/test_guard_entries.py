@@ -13,8 +13,9 @@ from fwdperm.guard.catastrophe import measured
 from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.guard.critical import DELETIONS, RECOGNISERS
 from fwdperm.guard.dangers import danger_of
-from fwdperm.guard.markers import PUBLIC, READ, WRITE, Marker, sensitive_to_read, sensitive_to_write
+from fwdperm.guard.markers import PUBLIC, READ, WRITE, Marker
 from fwdperm.guard.self_protection import HARMLESS_VERBS
+from fwdperm.guard.sensitive_paths import sensitive_to_read, sensitive_to_write
 from fwdperm.guard.writing import ENDINGS, RUN_LATER
 from fwdperm.programs.folding import every_program
 from fwdperm.programs.program import First, Takes

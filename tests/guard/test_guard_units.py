@@ -8,7 +8,7 @@ from guard_cases import AROUND, HOME, facts_of
 from fwdperm.guard.assessment import assess, assess_unit
 from fwdperm.guard.catastrophe import FOR_A_PERSON, measured
 from fwdperm.guard.classes import Assessment, Danger
-from fwdperm.guard.flows import MOST_COMMANDS
+from fwdperm.guard.command_web import MOST_COMMANDS
 from fwdperm.guard.places import LONGEST_PATH
 from fwdperm.rules.unit import Unit
 from fwdperm.shell.parsing import parse_line
