@@ -132,6 +132,12 @@ def test_a_rule_of_a_later_turn_is_not_read_before_it() -> None:
     assert len(SessionRulesView(fold, chain, NOW, until=1).newest(9)) == 1
 
 
+def test_a_rule_is_told_once_however_often_its_session_stands_on_the_chain() -> None:
+    step = ChainStep("a", "root", 1, is_fact=True)
+    fold = folded(rule("note", Anchor("subtree", "a", "", 1)))
+    assert len(SessionRulesView(fold, (step, step, step), NOW, until=1).newest(9)) == 1
+
+
 ADDED = {"what": "grant", "surface": "bash", "pattern": "x", "session": "a", "scope": "subtree", "run": 1}
 
 
