@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fwdperm.decision import context, order
 from fwdperm.guard import Surroundings
-from fwdperm.journal import record
+from fwdperm.journal import record, request_records
 from fwdperm.judge.verdict import Choice, Risk, Silence, Verdict
 from fwdperm.rules import chain, layer, ruleset
 from fwdperm.rules.mode import Mode
@@ -417,7 +417,7 @@ def _records(draw: random.Random) -> list[Any]:
     value = draw.choice(_TEXTS)
     if kind == "answered":
         cwd, session = draw.choice(("/w", "/w", "/w", "/v")), draw.choice(("a", "a", "b"))
-        digest = record.digest_of([value])
+        digest = request_records.digest_of([value])
         asked = record.AskedRecord(
             **key, session=session, surface="bash", values=(value,), values_digest=digest, cwd=cwd
         )
