@@ -1,8 +1,8 @@
 """The witnesses: requests and rules whose answers are compared before and after a mutation, milder or not.
 
 Lives here: `answers` and `milder`. Never here: what the right answer is (the tests say that), how a random case is
-drawn (`worlds.py`), what is asked of a journal (`taught.py`). The code as it stands is
-taken at its word, and only a mutant that answers more mildly is of interest.
+drawn (`worlds.py`), what is asked of a journal (`taught.py`). The code as it stands
+is taken at its word, and only a mutant that answers more mildly is of interest.
 
 An answer is a rank, the mildest lowest: 0 allowed, 1 open to the judge, 2 for a person who may teach, 3 for one who
 may not, 4 denied. For what only feeds an answer (a grant, a citation, a refusal) 0 opens and 4 does not. What raises
