@@ -54,10 +54,11 @@ PURE = {
     "_doors",
     "rules.wildcard", "rules.index", "rules.rule", "rules.unit", "rules.ruleset", "rules.chain",
     "rules.layer", "rules.mode", "rules.surface", "rules.lint", "rules.shadow", "judge.verdict", "judge.model_answer",
-    "judge.brief", "judge.instructions", "judge.limits", "judge.setup", "judge.failures", "seat.queue",
-    "seat.render", "seat.typed_line", "seat.editor", "seat.names", "seat.unattended", "journal.record",
-    "journal.filters", "journal.sanitize", "sessions.session_tree", "policy.judge_config", "policy.briefing",
-    "serve.deadline", "serve.prompting", "serve.fair_queue", "evals.cases", "evals.world", "evals.score",
+    "judge.brief", "judge.instructions", "judge.limits", "judge.setup", "judge.failures", "seat.queue", "seat.render",
+    "seat.typed_line", "seat.editor", "seat.names", "seat.unattended", "seat.prompter_words", "journal.record",
+    "journal.request_records", "journal.filters", "journal.sanitize", "sessions.session_tree", "policy.judge_config",
+    "policy.briefing", "serve.deadline", "serve.prompting", "serve.fair_queue", "evals.cases", "evals.world",
+    "evals.score",
 }  # fmt: skip
 """Rooms and modules that read no clock, disk, network or environment, and do not log."""
 

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from fwdperm.wire import Request
 
 JUDGE_REJECTION = "The automatic judge rejected this tool call as too dangerous. A person did not see it."
-"""All an agent hears of the judge's reasons: a specific one would make the judge an oracle."""
+"""All that an agent is told of a judge's rejection: reasons would teach it, try by try, how to word what it wants."""
 _QUOTED_CHARS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The end of the way."""
+    """The request is decided: nobody is asked any more."""
 
     evaluation: Evaluation
     decision: Decision

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fwdperm.rules import Unit
 
 _SHELL_MARKS: Final = re.compile(r"[\s'\"`();&|${}<>]+")
+"""What parts the words of a command line: blanks, quotes and operators (`&& (`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.guard.classes import Assessment, Danger
-from fwdperm.guard.command_line import assess_line, assess_text
-from fwdperm.guard.command_web import MOST_COMMANDS
-from fwdperm.guard.places import LONGEST_PATH
-from fwdperm.guard.surroundings import Location, Surroundings
-from fwdperm.guard.tools import (
-    MCP,
+from fwdperm.guard.access import (
     READING,
     REMOVING,
     SEARCHING_WEB,
@@ -25,10 +19,14 @@ from fwdperm.guard.tools import (
     outside_directory,
     read_path,
     says,
-    skill,
-    tool,
     write_path,
 )
+from fwdperm.guard.classes import Assessment, Danger
+from fwdperm.guard.command_line import assess_line, assess_text
+from fwdperm.guard.command_web import MOST_COMMANDS
+from fwdperm.guard.places import LONGEST_PATH
+from fwdperm.guard.surroundings import Location, Surroundings
+from fwdperm.guard.tools import MCP, skill, tool
 
 if TYPE_CHECKING:
     from fwdperm.rules import Unit

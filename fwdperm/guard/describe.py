@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.guard.command_line import LONGEST_ROUTINE
 from fwdperm.guard.critical import DELETIONS, RECOGNISERS
 from fwdperm.guard.flows import FLOWS
 from fwdperm.guard.markers import PUBLIC, READ, WRITE
@@ -16,6 +15,7 @@ from fwdperm.guard.operands import SCRIPTS
 from fwdperm.guard.program_page import catastrophe_id, condition_of, options_of
 from fwdperm.guard.reading import READ_ENDINGS, READ_HIDDEN_DIRECTORIES, READ_NAMES, SECRET_WORDS, SHY_ENDINGS
 from fwdperm.guard.self_protection import HARMLESS_VERBS
+from fwdperm.guard.veto import LONGEST_ROUTINE
 from fwdperm.guard.writing import DATA_DIRECTORIES, DATA_ENDINGS, ENDINGS, FOREIGN_DIRECTORIES, RUN_LATER
 from fwdperm.programs import CODE, CODE_HEADS, HARMLESS, Takes, every_program
 

@@ -1,7 +1,7 @@
 """The append-only record of everything: the audit, and what recovery replays.
 
-Lives here: records as values (`record.py`, `sanitize.py`, `line.py`, `state.py`: pure), the files they stand in
-(`segments.py`, `log.py`, `prune.py`), and their readers (`replay.py`, `verify.py`, `query.py`).
+Lives here: records as values (`record.py`, `request_records.py`, `sanitize.py`, `line.py`, `state.py`: pure), the files
+they stand in (`segments.py`, `log.py`, `prune.py`), and their readers (`replay.py`, `verify.py`, `query.py`).
 Never here: what a record means for a decision, a session rule or a prompt.
 """
 
@@ -29,10 +29,9 @@ if TYPE_CHECKING:
         StartedRecord,
         StoppedRecord,
         VerdictRecord,
-        asked_record,
-        decided_record,
     )
     from fwdperm.journal.replay import replay_journal
+    from fwdperm.journal.request_records import asked_record, decided_record
     from fwdperm.journal.segments import JournalFailed
     from fwdperm.journal.state import Fold, JournalState, key_hash
     from fwdperm.journal.verify import verify_journal
@@ -62,10 +61,9 @@ else:
                 "StartedRecord",
                 "StoppedRecord",
                 "VerdictRecord",
-                "asked_record",
-                "decided_record",
             ),
             "replay": ("replay_journal",),
+            "request_records": ("asked_record", "decided_record"),
             "segments": ("JournalFailed",),
             "state": ("Fold", "JournalState", "key_hash"),
             "verify": ("verify_journal",),

@@ -1,7 +1,8 @@
 """What the journal can say: a closed union of frozen records.
 
-Lives here: the records and how they are made of a request and a decision. Pure.
-Never here: JSON (`line.py`), redaction and clipping (`sanitize.py`), sequence numbers (the log gives them).
+Lives here: the records and their fields. Pure.
+Never here: how one is made of a request and a decision (`request_records.py`), JSON (`line.py`), redaction and clipping
+(`sanitize.py`), sequence numbers (the log gives them).
 
 A field's metadata says how `sanitize.py` treats it: `text` is redacted and clipped, `exact` is withheld rather than
 altered, and a field without metadata is an identifier that stands as it is.
@@ -9,17 +10,13 @@ altered, and a field without metadata is an identifier that stands as it is.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from fwdperm.wire import Outcome, RuleRef, Stage, UnitEvidence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from fwdperm.wire import Decision, Request
+    from collections.abc import Mapping
 
 
 def _text(limit: int) -> Any:
@@ -437,84 +434,3 @@ class JournalEntry:
     at: int
     record: Record
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
-
-
-def asked_record(request: Request, *, why: str, requested_at: int, deadline_at: int) -> AskedRecord:
-    """Say that a request waits for the human.
-
-    Args:
-        request: What is asked.
-        why: Why no earlier step settled it, in words.
-        requested_at: When it arrived, epoch milliseconds.
-        deadline_at: When it expires, epoch milliseconds.
-    """
-    return AskedRecord(
-        **_subject(request),
-        message=request.message,
-        tool=request.tool,
-        why=why,
-        requested_at=requested_at,
-        deadline_at=deadline_at,
-    )
-
-
-def decided_record(  # noqa: PLR0913 - a record has as many parts as there are facts
-    request: Request,
-    decision: Decision,
-    *,
-    response: Mapping[str, Any],
-    requested_at: int,
-    duration_ms: int,
-    guard: str = "",
-) -> DecidedRecord:
-    """Say what was decided. The record must be durable before `response` is published.
-
-    Args:
-        request: What was asked.
-        decision: The final word.
-        response: The answer file's content.
-        requested_at: When it arrived, epoch milliseconds.
-        duration_ms: Milliseconds from arrival to decision.
-        guard: The guard entry of the request's class.
-    """
-    return DecidedRecord(
-        **_subject(request),
-        outcome=decision.outcome,
-        stage=decision.stage,
-        code=str(decision.code or ""),
-        rule=decision.rule,
-        by=decision.by,
-        guard=guard,
-        ruleset=decision.ruleset,
-        units=decision.units,
-        unit_count=len(decision.units),
-        reason=decision.reason,
-        note=decision.note,
-        tool=request.tool,
-        requested_at=requested_at,
-        duration_ms=duration_ms,
-        response=response,
-    )
-
-
-def digest_of(values: Iterable[str]) -> str:
-    """Give the sha-256 (hex) of values in full: equal exactly for equal values in equal order."""
-    return hashlib.sha256(json.dumps(list(values)).encode()).hexdigest()
-
-
-def _subject(request: Request) -> dict[str, Any]:
-    facts = request.facts
-    values = facts.values if facts else ((request.value,) if request.value else ())
-    return {
-        "inbox": request.inbox,
-        "id": request.id,
-        "digest": request.digest,
-        "session": request.session,
-        "agent": request.agent,
-        "chain": request.route,
-        "surface": facts.surface if facts else request.surface,
-        "values": values,
-        "values_digest": digest_of(values) if values else "",
-        "cwd": facts.cwd if facts else "",
-        "turn": request.turn,
-    }

@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from fwdperm.journal.record import RECORD_KINDS, DecidedRecord, Record, UnknownRecord, _Subject, digest_of
+from fwdperm.journal.record import RECORD_KINDS, DecidedRecord, Record, UnknownRecord, _Subject
+from fwdperm.journal.request_records import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

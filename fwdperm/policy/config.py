@@ -137,7 +137,7 @@ def read_settings(config: ConfigFile) -> tuple[Config, tuple[Problem, ...]]:
             expected="true or false",
         ),
         judge=judge,
-        # what is wrong here limits nothing: no line of the audit goes that nobody gave up
+        # A wrong value counts as no limit: the journal must not lose lines that the operator never gave up.
         keep_days=reader.take(
             "journal", "keep_days", default=None, check=_is_days, expected="a number of days above 0"
         ),

@@ -28,11 +28,12 @@ if TYPE_CHECKING:
     from fwdperm.session_rules import Grant
 
 _MODE = 0o644
-"""Of a project file that we make: the project's other tools may read it."""
+"""Permission bits of a project file that we create: the project's other tools may read it."""
 _KEPT = 64
 """Directories whose project grants are kept indexed."""
 _FOUND = 1_024
-"""Directories whose grants are remembered until the next look at the disk: children claim what they like."""
+"""Directories whose grants are remembered until the next look at the disk. Bounded, because a child may claim to work
+in any directory, and in a new one each time."""
 
 
 class Projects:
@@ -133,7 +134,7 @@ class Projects:
         if words or path is None:
             raise EnvironmentFailure(words)
         data, is_ours = self._content(path)
-        if not is_ours:  # whoever may write there changed it since: our edit must not vouch for theirs
+        if not is_ours:  # somebody changed it since it was trusted: to trust our edit would be to trust theirs
             raise EnvironmentFailure(f"`{path}` is not trusted as it is now")
         edited = _edited(data, pairs, by=by, answer=answer, at=at, note=note, expires_at=expires_at)
         if read_config(edited, file=str(path), kind=LayerKind.PROJECT, settings=PROJECT_SETTINGS).layer.broken:
@@ -142,7 +143,8 @@ class Projects:
             mode = stat.S_IMODE(path.lstat().st_mode)
         except OSError:
             mode = _MODE
-        write_private(path, edited, mode=mode)  # the bits go with the file: the name may lead elsewhere by then
+        # The bits are set on the new file before it gets its name: by the name, a later chmod might hit another file.
+        write_private(path, edited, mode=mode)
         self._trust.trust(path, digest=hashlib.sha256(edited).hexdigest())
         self._files.reload()
         self.forget()

@@ -119,7 +119,7 @@ class Rulebook:
             log.warning("setting.problem", problem=str(problem))
         self._surround()
         self.problems = (*self.files.problems(), *wrong)
-        self._told = generation  # set here alone: whoever else did would keep a change from being told
+        self._told = generation  # set nowhere else: a change marked as told elsewhere would never be told here
         if not is_first:
             log.info("ruleset.reloaded", problems=len(self.problems))
         return not is_first

@@ -153,7 +153,7 @@ def _patterns(decided: DecidedRecord, asked: Iterable[UnitEvidence]) -> list[tup
     offers = suggest_patterns(facts, break_down(facts))
     for unit in asked:
         for offer in offers:
-            is_plain = "\\" not in offer.pattern  # an escaped star has no way to be written in a ruleset
+            is_plain = "\\" not in offer.pattern  # a ruleset has no escapes: a literal star cannot be written there
             if offer.surface == unit.surface and is_plain and Wildcard(offer.pattern).matches(unit.text):
                 found.append((offer.surface, offer.pattern, unit.text))
                 break
@@ -188,6 +188,7 @@ def _with(text: str, row: SuggestedRule, config: Path) -> str:
         and rule.action is Action.ASK
         and any(map(Wildcard(rule.pattern).matches, row.texts))
     ]
+    # `[rules.bash]` and `[ rules . "bash" ]  # why`: the table's head, with blanks, quotes and a comment as they come
     header = re.compile(
         rf"\s*\[\s*rules\s*\.\s*(?:{re.escape(row.surface)}|\"{re.escape(row.surface)}\")\s*\]\s*(?:#.*)?"
     )

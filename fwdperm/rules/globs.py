@@ -94,7 +94,11 @@ class MeetingIndex:
 
 
 class _Positions:
-    """A rule's symbols as a state machine: one bit for each place in them that reading may have come to."""
+    """A rule's pattern as a state machine over its symbols.
+
+    A set of places is one integer. Its bit `n` says that reading may have come to just before symbol `n`; the bit
+    behind the last symbol says that the whole pattern was read.
+    """
 
     __slots__ = ("any", "end", "everywhere", "inside", "of", "stars")
 
@@ -137,7 +141,7 @@ class _Positions:
         return self._past_stars((standing & over) << 1 | standing & self.stars)
 
     def _past_stars(self, standing: int) -> int:
-        """A star may also be read as nothing."""
+        """Add the place behind each star that reading has come to: a star may stand for no character at all."""
         return standing | (standing & self.stars) << 1
 
     def _run(self, standing: int, *, over: int) -> int:

@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from fwdperm.rules.rule import Rule
 
 _TOKEN: Final = re.compile(r"[\w./~+-]+")
-"""What may be a name in code or in an option's value: letters, digits and the signs of paths; `=`, `"` and `(` part."""
+"""What may be a name in code or in an option's value: a run of letters, digits and the signs of paths (`/etc/shadow`).
+Any other character ends it, such as `=`, `"` and `(`."""
 _STARS: Final = re.compile(r"[*?]+")
 """Wildcards of a pattern: what stands between them is fixed."""
 _HOMES: Final = ("~", "$HOME", "${HOME}")
 """Ways to write a home directory in front of a path; code writes it in others, so it is not part of the fixed text."""
 _LEAST: Final = 3
-"""Characters of fixed text below which it says nothing: `/`, `.e`."""
+"""Fixed text with fewer characters is not looked for: it stands in nearly every text (`/`, `.e`)."""
 _MOST_WORDS: Final = 4
 """Words of a denied command that are looked for."""
 

@@ -277,7 +277,8 @@ class Ruleset:
             found = RuleFinding(entry.action, entry.rule, spelling, note=entry.note)
             if entry.group == BASE:
                 return _strictest(found, narrowing)
-            if found.action is not Action.ALLOW:  # an ask that mode yolo rewrote: not its layer's word to give
+            # Mode yolo makes an allow of an ask, and a layer that only narrows must not give one: it is left out.
+            if found.action is not Action.ALLOW:
                 narrowing.setdefault(entry.group, found)
         return _strictest(unheard or self._fall_back(unit), narrowing)
 
@@ -300,8 +301,8 @@ class Ruleset:
         """Say whether a rule that matches has nothing to say of this unit."""
         if unit.opaque and self.mode is not Mode.YOLO and rule.action is Action.ALLOW and not rule.is_bare_star:
             return True
-        if unit.searched and rule.action is Action.ALLOW and "?" in rule.pattern:  # one character is not a star's all
-            return True
+        if unit.searched and rule.action is Action.ALLOW and "?" in rule.pattern:
+            return True  # its `?` matched the search's `*` as one character, and that star stands for any number
         if unit.aside and rule.is_bare_star and rule.action is not Action.ALLOW:
             return True
         return unit.remote and rule.is_bare_star and rule.action is Action.ASK and not rule.only_human

@@ -29,7 +29,7 @@ PROJECT_FILE: Final = ".fwdperm.toml"
 """Name of a project's own ruleset."""
 
 _NO_STAMP: Final = (0, 0, 0, 0, 0)
-"""Of a text that was not read from its file."""
+"""The stamp of a text that did not come from its file, but from what an earlier run kept of it."""
 _COMPOSED: Final = 64
 """Composed rulesets kept: as many as differ by agent, project and session at one time."""
 _PROJECTS: Final = 1_000

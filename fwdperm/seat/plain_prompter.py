@@ -1,8 +1,9 @@
 """The line prompter: one question at a time on the terminal that serves.
 
 Lives here: `PlainPrompter`. No cursor is moved and nothing is redrawn, so that it works over ssh, on dumb terminals and
-with screen readers. Never here: what an answer causes, the picture of a question (`render.py`), the words of a line
-(`typed_line.py`), which lines count (`editor.py`).
+with screen readers. Never here: what an answer causes, the picture of a question (`render.py`), what is said besides
+(`prompter_words.py`), the words of a typed line (`typed_line.py`), which lines count (`editor.py`), Ctrl-Z
+(`job_control.py`).
 
 Keys meant for something else answer nothing: a line counts only for what was on screen, open and unchanged, while the
 whole of it was typed. What is void is said, and shown again to copy from. An answer is bound to the id and the digest
@@ -11,16 +12,15 @@ on screen.
 
 from __future__ import annotations
 
-import contextlib
 import math
-import signal
-import unicodedata
 from typing import TYPE_CHECKING, Final, assert_never
 
 from fwdperm.seat import always, editor
 from fwdperm.seat import typed_line as lines
-from fwdperm.seat.queue import Accepted, AlreadyDecided, RefusedReply, Stale, UnknownQuestion, grouped, likeness
-from fwdperm.seat.render import draw, pages, prompt_summary
+from fwdperm.seat.job_control import JobControl
+from fwdperm.seat.prompter_words import UNSEEN, columns_of, fate_words, twins_words, waiting_list, why_ended
+from fwdperm.seat.queue import RefusedReply, likeness
+from fwdperm.seat.render import draw, pages
 from fwdperm.wire import Fate, Reply, ReplyKind, ReplyOutcome, fit, shown
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ _ALL: Final = 1_000_000
 """Rows of our own words: all of them."""
 _VOIDS: Final = 3
 """Void lines shown again before the rest is only counted: a paste may have thousands."""
-_LISTED: Final = 20
-"""Different waiting questions listed before the rest is only counted."""
 
 
 class PlainPrompter:
@@ -75,6 +73,7 @@ class PlainPrompter:
         self._talk: always.AlwaysDialog | None = None
         self._twins: tuple[WaitingQuestion, ...] = ()
         self._colour = colour
+        self._job_control = JobControl(terminal, loop=loop, on_return=self._go_on)
         self._on_detached = on_detached
         self._asked: WaitingQuestion | None = None
         self._hidden = 0
@@ -95,7 +94,7 @@ class PlainPrompter:
         """Start to read, and ask what waits."""
         self._terminal.on_drained = self._on_drained
         self._loop.add_reader(self._terminal.fd, self._on_readable)
-        self._heed_job_control()
+        self._job_control.heed()
         self._terminal.take()
         self._say(f"fwdperm asks here ({self._terminal.name}); type `help` for the answers")
         self._on_screen()
@@ -108,7 +107,7 @@ class PlainPrompter:
         for timer in (self._looking, self._due):
             if timer is not None:
                 timer.cancel()
-        self._let_job_control_be()
+        self._job_control.let_be()
         self._loop.remove_reader(self._terminal.fd)
         self._terminal.close()
         self._asked = None
@@ -126,7 +125,7 @@ class PlainPrompter:
             self._asked = None
             self._talk = None
             self._say(f"\n{shown(closed.words) if closed else 'closed'}  ({name})")
-            self._turn(editor.OnScreen(), why=_ended(name))
+            self._turn(editor.OnScreen(), why=why_ended(name))
         if view.front is not None:
             self._ask(view.front, waiting=len(view.waiting) - 1)
 
@@ -159,9 +158,7 @@ class PlainPrompter:
         self._twins = tuple(alike[:_TWINS])
         self._say("\n" + "\n".join(picture.lines))
         if self._twins:
-            others = ", ".join(f"{shown(one.prompt.id)} of {shown(one.prompt.chain[-1])}" for one in self._twins)
-            more = f"; {len(alike) - _TWINS} more come after these" if len(alike) > _TWINS else ""
-            self._tell(f"  [the same is asked by {others}: approving once or rejecting answers each of them{more}]")
+            self._tell(twins_words(self._twins, more=len(alike) - len(self._twins)))
         self._tell(lines.options(question.prompt))
         self._invite()
         if not self._terminal.pending:
@@ -170,7 +167,7 @@ class PlainPrompter:
     def _on_screen(self) -> None:
         """Everything said so far can be read now: what was typed before was not for it."""
         if self._asked is None:
-            self._turn(editor.OnScreen(), why=_UNSEEN)
+            self._turn(editor.OnScreen(), why=UNSEEN)
             return
         name = shown(self._asked.prompt.id)
         opens_at = self._loop.time() + lines.moment(self._asked.prompt)
@@ -188,7 +185,7 @@ class PlainPrompter:
 
     def _wait_for_terminal(self) -> None:
         """Another job has the terminal: say once that a question waits, and look again until it is ours."""
-        why = _ended(shown(self._asked.prompt.id)) if self._asked is not None else _UNSEEN
+        why = why_ended(shown(self._asked.prompt.id)) if self._asked is not None else UNSEEN
         self._asked = None
         self._talk = None
         self._turn(editor.OnScreen(opens_at=math.inf), why=why)
@@ -209,26 +206,6 @@ class PlainPrompter:
             self.refresh()
         else:
             self._looking = self._loop.call_later(_LOOK_AGAIN_S, self._look_again)
-
-    def _heed_job_control(self) -> None:
-        if signal.getsignal(signal.SIGTSTP) is signal.SIG_IGN:
-            return
-        with contextlib.suppress(RuntimeError, ValueError):  # not the main thread: the screen then needs a key to mend
-            self._loop.add_signal_handler(signal.SIGTSTP, self._stop_for_now)
-            self._loop.add_signal_handler(signal.SIGCONT, self._go_on)
-
-    def _let_job_control_be(self) -> None:
-        for number in (signal.SIGTSTP, signal.SIGCONT):
-            with contextlib.suppress(RuntimeError, ValueError):
-                self._loop.remove_signal_handler(number)
-
-    def _stop_for_now(self) -> None:
-        """Ctrl-Z: leave the terminal as it was found, and stop as any program does; where no shell waits, go on."""
-        self._terminal.give_back()
-        self._let_job_control_be()
-        signal.raise_signal(signal.SIGTSTP)
-        self._heed_job_control()
-        self._go_on()
 
     def _go_on(self) -> None:
         """`fg` or `bg`: whatever was typed meanwhile was not for us."""
@@ -290,7 +267,7 @@ class PlainPrompter:
     def _cover(self) -> None:
         """What was said last is not on screen yet: nothing counts until it is."""
         screen = editor.OnScreen(name="the screen", opens_at=math.inf)
-        self._hear(self._editor.turn(screen, why=_UNSEEN, now=self._loop.time()))
+        self._hear(self._editor.turn(screen, why=UNSEEN, now=self._loop.time()))
 
     def _arm(self) -> None:
         """Have the editor told when its time has come."""
@@ -322,7 +299,7 @@ class PlainPrompter:
                 case editor.Echo(key=key):
                     self._terminal.write(self._seen(key))
                 case editor.Erased(key=key):
-                    self._terminal.write("\b \b" * _width(self._seen(key)))
+                    self._terminal.write("\b \b" * columns_of(self._seen(key)))
                 case editor.Sign.ENTER:
                     self._terminal.write("\n")
                 case editor.Void() | editor.Begun():
@@ -360,7 +337,7 @@ class PlainPrompter:
         """Take a line that was typed for what is on screen. Whatever is doubtful answers nothing."""
         asked = self._asked
         if asked is not None and not self._is_front(self._view()):
-            self._tell_void([editor.Void(text=line, why=_ended(shown(asked.prompt.id)))])
+            self._tell_void([editor.Void(text=line, why=why_ended(shown(asked.prompt.id)))])
             self.refresh()
             return
         self._obey(line, asked)
@@ -368,7 +345,7 @@ class PlainPrompter:
             return
         if asked is not None:
             words_out = math.inf if self._terminal.pending else -math.inf
-            if not self._turn(self._screen(asked, opens_at=words_out), why=_UNSEEN):
+            if not self._turn(self._screen(asked, opens_at=words_out), why=UNSEEN):
                 self._invite()
 
     def _obey(self, line: str, asked: WaitingQuestion | None) -> None:
@@ -432,16 +409,8 @@ class PlainPrompter:
             self._say("[that is all of it]")
 
     def _list(self) -> None:
-        waiting = grouped(self._view().waiting)
         columns, _ = self._terminal.size()
-        rows = []
-        for group in waiting[:_LISTED]:
-            also = ", ".join(shown(one.prompt.id) for one in group.questions[1:])
-            rows.append(prompt_summary(group.oldest.prompt, width=columns))
-            rows.extend([f"    the same is asked by {also}"] if also else [])
-        if len(waiting) > _LISTED:
-            rows.append(f"[{len(waiting) - _LISTED} more]")
-        self._say("\n".join(rows) if rows else "nothing waits")
+        self._say(waiting_list(self._view().waiting, width=columns))
 
     def _give(self, asked: WaitingQuestion, reply: Reply) -> None:
         """Give an answer for exactly what is on screen, and for what was shown to ask the same; each on its own."""
@@ -452,7 +421,7 @@ class PlainPrompter:
             self._tell_fate(twin, self._answer(twin, reply), reply)
         self._asked = None
         self._talk = None
-        self._turn(editor.OnScreen(), why=_ended(shown(asked.prompt.id)))
+        self._turn(editor.OnScreen(), why=why_ended(shown(asked.prompt.id)))
         self.refresh()
 
     def _answer(self, asked: WaitingQuestion, reply: Reply) -> Answered:
@@ -472,36 +441,9 @@ class PlainPrompter:
 
     def _tell_fate(self, asked: WaitingQuestion, outcome: Answered, reply: Reply) -> bool:
         """Say what became of an answer; False when the question goes on waiting for another one."""
-        name = shown(asked.prompt.id)
-        match outcome:
-            case Accepted():
-                self._say(f"{_DONE[str(reply.reply)]} {name}")
-            case AlreadyDecided(closed=closed):
-                self._say(f"{shown(closed.words)}  ({name})")
-            case UnknownQuestion():
-                self._say(f"closed: {name} is not waiting any more")
-            case Stale():
-                self._say(f"not answered: {name} has other content now")
-            case RefusedReply(words=words):
-                self._tell(words)
-                return False
-            case _ as never:
-                assert_never(never)
+        words = fate_words(outcome, reply, name=shown(asked.prompt.id))
+        if isinstance(outcome, RefusedReply):
+            self._tell(words)
+            return False
+        self._say(words)
         return True
-
-
-_DONE: Final = {"once": "approved once:", "always": "approved always:", "reject": "rejected:"}
-_UNSEEN: Final = "that was typed before the screen could be read"
-
-
-def _width(text: str) -> int:
-    """Count the columns to take back for a text; where terminals differ, the fewer, so that ours are never eaten."""
-    return sum(
-        2 if unicodedata.east_asian_width(char) in "WF" else unicodedata.category(char) not in {"Mn", "Me"}
-        for char in text
-    )
-
-
-def _ended(name: str) -> str:
-    """Say why a line is void whose question is gone."""
-    return f"that was typed for {name}, which ended"

@@ -32,7 +32,7 @@ class FairQueue:
         line = self._rest.pop(first)
         letter = line.popleft()
         if line:
-            self._rest[first] = line  # and its inbox is the last from now on
+            self._rest[first] = line  # at the end: every other inbox comes before this one's next letter
         return [letter]
 
     def rest(self) -> Iterator[Letter]:

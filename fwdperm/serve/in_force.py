@@ -64,7 +64,8 @@ def as_written(config: Config, file: ConfigFile) -> dict[str, Any]:
     if config.judge is not None:
         for each in fields(config.judge):
             made[f"judge.{_KEYS.get(each.name, each.name)}"] = _plain(getattr(config.judge, each.name))
-        command = " ".join(config.judge.key_command)  # joined: what makes a word a secret may stand before it
+        # Joined before it is redacted: only `--token abc` as a whole shows that `abc` is a secret.
+        command = " ".join(config.judge.key_command)
         made["judge.key_command"] = [redacted_text(command)] if command else []
     return made
 
@@ -82,7 +83,7 @@ def _plain(value: Any) -> Any:
 
 def set_by_hand(settings: Mapping[str, Any]) -> str:
     """Write the settings that differ from their defaults as a file would, on one line."""
-    config = Config(judge=JudgeSetup(model=""))  # whoever has a judge wants to see which
+    config = Config(judge=JudgeSetup(model=""))  # no real model is empty, so the one in force is always told
     defaults = as_written(config, ConfigFile(Layer(LayerKind.USER, "")))
     told = [f"{name} = {_toml(value)}" for name, value in settings.items() if value != defaults.get(name)]
     return ", ".join(told)

@@ -78,7 +78,7 @@ class Intake:
             try:
                 reason = "the permission service failed on this request; try again later"
                 self._refuse(letter, UndecidedCode.INTERNAL, reason)
-            except Exception:  # the seam's own: nothing is answered, and so nothing is allowed
+            except Exception:  # the refusal failed too: nothing is answered, and so nothing is allowed
                 log.exception("request.unanswered", inbox=letter.inbox, request=letter.stem)
 
     def put_off(self) -> frozenset[str]:

@@ -42,7 +42,7 @@ class Undelivered:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """The id was decided, and what lies under it now is not what that answer was for, or its answer was delivered."""
+    """The id is used up: its answer was delivered, or other bytes lie under it now than those that were answered."""
 
 
 class Ledger:

@@ -174,14 +174,14 @@ class Parts:
             session = held.arrival.request.session
             waiting[session] = waiting.get(session, 0) + 1
         drawn_of = (self.sessions.changes, self._served, self._elsewhere, waiting)
-        if self._drawn[0] != drawn_of:  # a thousand sessions are drawn anew only when one of them changed
+        if self._drawn[0] != drawn_of:  # with a thousand sessions this is slow: only when one changed
             self._drawn = (drawn_of, self._draw(waiting))
         return self._drawn[1]
 
     def _draw(self, waiting: Mapping[str, int]) -> tuple[SessionStatus, ...]:
         edges = self.sessions.all()
         names = dict.fromkeys((*self._served, *self._elsewhere, *self.sessions.recorded(), *waiting))
-        for name in tuple(names):  # and everything between them and the root
+        for name in tuple(names):  # add every parent up to the root, so that the tree has no gap
             while (name := edges.get(name, "")) and name not in names:
                 names[name] = None
         return tuple(

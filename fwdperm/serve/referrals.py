@@ -193,7 +193,7 @@ class Referrals:
         """Say what an answer would teach, before it is taken: one that cannot be recorded answers nothing."""
         question, waiting = self._services.queue.get(key), self._room.waiting.get(key)
         if question is None or waiting is None or not isinstance(waiting.step, AskHuman):
-            return Proposal()  # the queue knows why it is not taken
+            return Proposal()  # teaches nothing: the queue refuses this answer, and says why
         if (digest is not None and digest != question.digest) or reply_refusal(question.prompt, reply):
             return Proposal()  # as above
         request = waiting.arrival.request

@@ -41,7 +41,7 @@ def known_parts(word: Word) -> Pieces:
     if word.known:
         pieces = [text]
     else:
-        if text[:1] == "~":  # whose home is not known, and what stands behind the name neither
+        if text[:1] == "~":  # which directory `~` or `~name` is, nobody knows: no piece of it is known
             pieces, at = ["", ""], len(text.partition("/")[0].partition("$")[0])
         while at < len(text):
             end = _past_expansion(text, at)

@@ -158,7 +158,7 @@ def _candidates(command: Command, reading: Reading, files: Files) -> Iterator[Op
         elif at <= reading.at or files is Files.NONE:
             continue  # a subcommand: every option before it is known, and so is its value
         elif has_code:
-            # behind `-i` it is that option's value, on systems where it takes one
+            # On BSD and macOS an empty word behind `-i` is its value (`sed -i '' s/a/b/ f`): the script is yet to come.
             has_code = text == "" and first is First.SED and _IN_PLACE.fullmatch(words[at - 2].text) is not None
         else:
             yield from _in_word(word, takes_files=takes_files)

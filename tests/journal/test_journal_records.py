@@ -19,10 +19,8 @@ from fwdperm.journal.record import (
     RepliedRecord,
     RuleAddedRecord,
     UnknownRecord,
-    asked_record,
-    decided_record,
-    digest_of,
 )
+from fwdperm.journal.request_records import asked_record, decided_record, digest_of
 from fwdperm.journal.sanitize import Sanitized, clip, sanitized
 from fwdperm.wire.decision import Decision, Outcome, RuleRef, Stage, UndecidedCode, UnitEvidence
 from fwdperm.wire.request import Facts, Request

@@ -50,7 +50,7 @@ NEEDS_ONE: dict[tuple[str, str], str] = {
     ("shell/unwrap.py", "_mark"): "grammars that no other program shares",
     ("guard/inline.py", "look_inside"): "asks what removing a tree would be",
     ("guard/operands.py", "_READ_THROUGH_NOT"): "names of directories",
-    ("guard/command_line.py", "_REGENERABLE"): "names of directories",
+    ("guard/command_danger.py", "_REGENERABLE"): "names of directories",
     ("guard/critical.py", "_WINDOWS_SHELLS"): "shells of another system, behind a connection",
     ("guard/critical.py", "_POWER_VERBS"): "verbs of service managers",
     ("guard/critical.py", "_partition"): "verbs of partition editors",

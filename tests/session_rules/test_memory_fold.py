@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fwdperm.journal import record
-from fwdperm.journal.record import JournalEntry, digest_of
+from fwdperm.journal.record import JournalEntry
+from fwdperm.journal.request_records import digest_of
 from fwdperm.rules.unit import Unit
 from fwdperm.rules.wildcard import Wildcard
 from fwdperm.session_rules.fold import RulesFold
