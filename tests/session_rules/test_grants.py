@@ -82,6 +82,45 @@ def test_what_was_taken_out_is_found_no_more(steps: list[tuple[int, str, bool]],
     assert found(index, "make a") == expected
 
 
+@pytest.mark.parametrize(
+    ("indexed", "more", "left"), [(0, 32, 32), (0, 33, 0), (100, 32, 32), (100, 34, 0), (200, 66, 66), (200, 67, 0)]
+)
+def test_new_grants_are_tried_one_by_one_until_they_are_many_beside_the_others(
+    indexed: int, more: int, left: int
+) -> None:
+    """More than thirty-two, or than a quarter of all: then the index is built again, at the next look."""
+    index = GrantIndex()
+    for number in range(indexed):
+        index.add(grant(number, "make *"))
+    found(index, "make a")
+    for number in range(indexed, indexed + more):
+        index.add(grant(number, "make *"))
+    assert len(found(index, "make a")) == indexed + more
+    (bucket,) = index._buckets.values()
+    assert len(bucket._tail) == left
+
+
+@pytest.mark.parametrize(
+    ("indexed", "taken", "still"),
+    [(100, [32], 100), (100, [33], 67), (100, [33, 32], 67), (100, [33, 33], 34), (200, [40], 200), (200, [41], 159)],
+)
+def test_what_was_taken_out_leaves_the_index_once_it_is_much_beside_the_rest(
+    indexed: int, taken: list[int], still: int
+) -> None:
+    """More than thirty-two, or than a quarter of what is left; until then it is passed over."""
+    index = GrantIndex()
+    kept = [grant(number, "make *") for number in range(indexed)]
+    for one in kept:
+        index.add(one)
+    found(index, "make a")
+    for count in taken:
+        for _ in range(count):
+            index.remove(kept.pop())
+        assert len(found(index, "make a")) == len(kept)
+    (bucket,) = index._buckets.values()
+    assert len(list(bucket._base.matches("make a"))) == still
+
+
 def test_a_grant_is_found_at_its_own_place_and_for_its_own_surface_alone() -> None:
     index = GrantIndex()
     for one in (

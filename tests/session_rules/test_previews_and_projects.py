@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -19,11 +19,10 @@ from fwdperm.rules.store import PROJECT_FILE, RulesetFiles
 from fwdperm.rules.trust import TrustStore
 from fwdperm.seat.always import AlwaysDialog, Left, More, Save, ShowPreview, parse_span
 from fwdperm.session_rules.history import Preview
-from fwdperm.session_rules.judge_sections import PREAMBLE, quoted, rules_section
 from fwdperm.session_rules.preview import preview_lines, span
 from fwdperm.session_rules.project import read_grants
 from fwdperm.session_rules.proposal import Proposal
-from fwdperm.session_rules.values import Anchor, Grant
+from fwdperm.session_rules.values import Anchor
 from fwdperm.testing import FakeClock
 from fwdperm.wire.decision import Outcome, Stage, UnitEvidence
 from fwdperm.wire.prompt import Prompt, PromptSuggestion, ReplyKind
@@ -31,7 +30,7 @@ from fwdperm.wire.prompt import Prompt, PromptSuggestion, ReplyKind
 if TYPE_CHECKING:
     from pathlib import Path
 
-# -- preview and rendering -------------------------------------------------------------------------------------
+# -- preview ---------------------------------------------------------------------------------------------------
 
 
 def test_the_preview_says_what_where_until_when_and_what_it_would_have_matched() -> None:
@@ -49,54 +48,112 @@ def test_the_preview_says_what_where_until_when_and_what_it_would_have_matched()
     )
 
 
+NOTHING_YET = Preview(0, 0, 0, (), different=0, out_of=3)
+HERE = Anchor("subtree", "root")
+
+
+@pytest.mark.parametrize(
+    ("anchor", "words"),
+    [
+        (
+            Anchor("requester", "fix-7", "build"),
+            "this requester, fix-7 in the inbox of build, and what it starts on record",
+        ),
+        (HERE, "root and everything below it"),
+        (Anchor("tree", "root"), "the whole tree of root"),
+        (None, "every session in the project; it is written into the project's file"),
+        (Anchor("tree", "a\nb"), r"the whole tree of a\u{A}b"),
+        (
+            Anchor("requester", "a\nb", "c\nd"),
+            r"this requester, a\u{A}b in the inbox of c\u{A}d, and what it starts on record",
+        ),
+    ],
+)
+def test_the_preview_says_for_whom_a_rule_would_hold(anchor: Anchor | None, words: str) -> None:
+    lines = preview_lines(Proposal((("bash", "make *"),), anchor), NOTHING_YET, now_ms=0)
+    assert lines[1] == f"holds for      {words}"
+
+
+def test_the_preview_shows_patterns_escaped_and_says_when_there_is_none() -> None:
+    two = preview_lines(Proposal((("bash", "a\nb"), ("w\n", "*")), HERE), NOTHING_YET, now_ms=0)
+    assert two[:2] == (r'would record   allow bash "a\u{A}b"', r'would record   allow w\u{A} "*"')
+    none = preview_lines(Proposal((), HERE), NOTHING_YET, now_ms=0)
+    assert none[:2] == (
+        "would record   nothing new: it is taught already",
+        "holds for      root and everything below it",
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "until"),
+    [
+        ({}, "the end of the session, or until it is revoked"),
+        ({"for_project": True}, "for good, or until it is revoked"),
+        ({"expires_at": 3_600_000 + 50_000}, "1 h from now, or until it is revoked"),
+        ({"expires_at": 3_600_000 + 49_001}, "1 h from now, or until it is revoked"),
+        ({"expires_at": 3_600_000 + 49_000}, "59 min from now, or until it is revoked"),
+        ({"for_project": True, "expires_at": 86_400_000 + 50_000}, "1 d from now, or until it is revoked"),
+    ],
+)
+def test_the_preview_says_until_when_counted_from_now_and_a_moment_more(more: dict[str, Any], until: str) -> None:
+    """A time that was worked out a moment ago is still told as the person named it."""
+    lines = preview_lines(Proposal((("bash", "make *"),), HERE, **more), NOTHING_YET, now_ms=50_000)
+    assert lines[2] == f"until          {until}"
+
+
+@pytest.mark.parametrize(
+    ("past", "words"),
+    [
+        (NOTHING_YET, "would have matched nothing that was asked so far"),
+        (
+            Preview(1, 1, 0, (), 1, 3),
+            "would have matched 1 of 3 different requests so far, asked 1 time (you approved 1)",
+        ),
+        (
+            Preview(2, 0, 0, (), 1, 3),
+            "would have matched 1 of 3 different requests so far, asked 2 times (you approved 0)",
+        ),
+        (
+            Preview(2, 0, 1, (), 1, 1),
+            "would have matched 1 of 1 different requests so far, asked 2 times (you approved 0, you rejected 1)",
+        ),
+    ],
+)
+def test_the_preview_counts_what_the_patterns_would_have_matched(past: Preview, words: str) -> None:
+    assert preview_lines(Proposal((("bash", "make *"),), HERE), past, now_ms=0)[4] == words
+
+
+def test_the_preview_shows_each_example_on_one_line_of_its_own_and_clips_it() -> None:
+    past = Preview(2, 2, 0, (("x" * 160 + "y", False), ("a\nb", True)), different=2, out_of=2)
+    lines = preview_lines(Proposal((("bash", "make *"),), HERE), past, now_ms=0)
+    assert lines[5:] == (f"  asked before   {'x' * 160}", r"  you REJECTED   a\u{A}b")
+
+
 @pytest.mark.parametrize(
     ("milliseconds", "expected"),
-    [(0, "0 ms"), (1_000, "1 s"), (90_000, "90 s"), (5_400_000, "90 min"), (7_200_000, "2 h"), (604_800_000, "7 d")],
+    [
+        *((-1, "0 ms"), (0, "0 ms"), (1, "1 ms"), (999, "999 ms"), (1_000, "1 s"), (1_001, "1001 ms"), (2_000, "2 s")),
+        *(
+            (2_999, "2 s"),
+            (60_000, "1 min"),
+            (60_001, "60 s"),
+            (90_000, "90 s"),
+            (119_999, "119 s"),
+            (120_000, "2 min"),
+        ),
+        *(
+            (3_599_999, "59 min"),
+            (3_600_000, "1 h"),
+            (3_600_001, "60 min"),
+            (5_400_000, "90 min"),
+            (7_199_999, "119 min"),
+        ),
+        *((7_200_000, "2 h"), (86_400_000, "1 d"), (86_400_001, "24 h"), (172_799_999, "47 h"), (172_800_000, "2 d")),
+        *((604_800_000, "7 d"), (604_799_999, "6 d")),
+    ],
 )
 def test_a_span_is_written_in_its_largest_useful_unit(milliseconds: int, expected: str) -> None:
     assert span(milliseconds) == expected
-
-
-def grant(number: int, *, pattern: str = "make *", note: str = "") -> Grant:
-    return Grant(
-        id=f"g{number}",
-        seq=number,
-        at=0,
-        user="ann",
-        via="cli",
-        inbox="root",
-        request="r1",
-        anchor=Anchor("tree", "root"),
-        note=note,
-        surface="bash",
-        pattern=pattern,
-    )
-
-
-def test_at_most_fifty_rules_are_rendered_after_the_fixed_preamble() -> None:
-    section = rules_section([grant(number) for number in range(80, 0, -1)])
-    assert section.startswith(f"<user_rules>\n{PREAMBLE}\n- [g80]")
-    assert section.count("\n- [") == 50
-    for word in ("guidance", "directly matches", "destructive", "secret-exposing", "system-wide"):
-        assert word in PREAMBLE
-
-
-@given(st.text(max_size=60), st.text(max_size=60))
-def test_no_rules_text_can_end_its_line_or_the_section(pattern: str, note: str) -> None:
-    section = rules_section([grant(1, pattern=pattern, note=note)])
-    assert len(section.splitlines()) == len(PREAMBLE.splitlines()) + 3
-    assert section.count("<") == section.count(">") == 2
-    assert (
-        hashlib.sha256(section.encode()).digest()
-        == hashlib.sha256(rules_section([grant(1, pattern=pattern, note=note)]).encode()).digest()
-    )
-
-
-@given(st.text())
-def test_a_quotation_holds_no_mark_of_its_own(text: str) -> None:
-    inner = quoted(text)[1:-1]
-    assert not set(inner) & set('"<>\n')
-    assert inner.isprintable()
 
 
 # -- the talk --------------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fwdperm.wire.request import Facts, Request
@@ -21,3 +23,14 @@ def test_a_request_says_why_it_goes_to_a_person() -> None:
     assert Request("r", "", "root", "child", "worker", facts=None, floor="they are malformed").floor
     assert Request("r", "", "root", "child", "worker", facts=facts).floor == ""
     assert Request("r", "", "root", "child", "worker", facts=facts, floor="only a part is shown").floor
+
+
+def test_a_request_says_no_time_and_no_turn_where_its_requester_did_not() -> None:
+    """0 is *it did not say*; anything else would be taken for a moment and a deadline."""
+    bare = Request("r", "", "root", "child", "worker", Facts("bash", ("ls",)))
+    assert (bare.created_ms, bare.wait_ms, bare.turn, bare.proof) == (0, 0, "", "")
+
+
+def test_requests_can_be_members_of_a_set_whatever_the_tool_was_given() -> None:
+    request = Request("r", "", "root", "child", "worker", Facts("bash", ("ls",)), tool_input={"command": ["ls"]})
+    assert len({request, replace(request)}) == 1
