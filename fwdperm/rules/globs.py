@@ -1,6 +1,6 @@
 """Which rules and a glob, a shell's or a search tool's, may speak of the same name.
 
-Lives here: `MeetingIndex`. Pure. Never here: which words of a command are globs (`units/`).
+Lives here: `MeetingIndex`, `as_pattern`. Pure. Never here: which words of a command are globs (`units/`).
 
 Errs towards yes: it is asked for `ask` and `deny` rules alone.
 """
@@ -25,6 +25,15 @@ _DEEP: Final = "***"
 """`**` of a search tool: any run of characters, `/` included."""
 _LEVELS: Final = "**/"
 """`**/` of a search tool: any number of directories, none included."""
+_BRACKET: Final = r"\[[!^]?+\]?+(?:\[:[^]/]*:\]|\[\.[^]/]*\.\]|\[=[^]/]*=\]|[^]/])*\]"
+"""One character of several: `[ab]`, `[!]a]`, `[[:alpha:]_]`; never over a `/`."""
+_TOKEN: Final = re.compile(
+    rf"(?P<bracket>{_BRACKET})(?P<unsure>[^[/]*\])?|(?P<levels>\*\*+/)|(?P<deep>\*\*+)|(?P<run>\*)|(?P<any>\?)|.",
+    re.DOTALL,
+)
+"""One step of a glob. `unsure` is a further `]`, as of `[a"]"]`: quotes are gone, so which closes cannot be told."""
+_SYMBOLS: Final = {"bracket": ANY, "unsure": _DEEP, "levels": _LEVELS, "deep": _DEEP, "run": RUN, "any": ANY}
+"""What a step stands for, by its group; any other stands for itself. What is unsure may be any run of characters."""
 
 
 class MeetingIndex:
@@ -56,7 +65,7 @@ class MeetingIndex:
         candidates = list(self._beginning_like(known, below=deep and text[:1] not in _ROOTS))
         if len(text) > _LONGEST:
             return sorted({position for position, _ in candidates}, reverse=True)
-        symbols = list(_search_symbols(text) if deep else _shell_symbols(re.sub(r"\*+", "*", text)))
+        symbols = list(_symbols(text if deep else re.sub(r"\*+", "*", text)))
         return sorted({position for position, machine in candidates if machine.meet(symbols)}, reverse=True)
 
     def _beginning_like(self, known: str, *, below: bool) -> Iterator[tuple[int, _Positions]]:
@@ -135,24 +144,12 @@ def _known_beginning(text: str) -> str:
     return text[: min((place for place in map(text.find, "*?[") if place >= 0), default=len(text))]
 
 
-def _shell_symbols(text: str) -> Iterator[str]:
-    """Spell out a shell glob; a bracket that closes stands for one character, one that does not for itself."""
-    place = 0
-    while place < len(text):
-        char = text[place]
-        close = text.find("]", place + 2) if char == "[" else -1
-        if close >= 0 and "/" not in text[place:close]:
-            yield ANY
-            place = close
-        else:
-            yield {"*": RUN, "?": ANY}.get(char, char)
-        place += 1
+def as_pattern(text: str) -> str:
+    """Write a shell's glob as a rule would: `a[bc]*` as `a?*`. It covers all that the glob may become, and more."""
+    return "".join({ANY: "?", RUN: "*", _DEEP: "*", _LEVELS: "*"}.get(symbol, symbol) for symbol in _symbols(text))
 
 
-def _search_symbols(text: str) -> Iterator[str]:
-    """Spell out a search tool's glob, in which `**` crosses `/` and `**/` may be nothing."""
-    pieces = re.split(r"(\*\*+/?)", text)
-    for piece, stars in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
-        yield from _shell_symbols(piece)
-        if stars:
-            yield _LEVELS if stars.endswith("/") else _DEEP
+def _symbols(text: str) -> Iterator[str]:
+    """Spell out a glob; a bracket that closes stands for one character, one that does not for itself."""
+    for token in _TOKEN.finditer(text):
+        yield _SYMBOLS.get(token.lastgroup or "", token[0])

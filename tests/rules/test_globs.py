@@ -57,6 +57,43 @@ def test_meeting_by_example(pattern: str, text: str, *, expected: bool) -> None:
     assert meets(pattern, text) is expected
 
 
+@pytest.mark.parametrize(
+    "bracket",
+    [
+        "[de]",
+        "[!x]",
+        "[^x]",
+        "[!]x]",
+        "[^]x]",
+        "[]e]",
+        "[[:alpha:]]",
+        "[![:digit:]]",
+        "[[:alpha:][:digit:][:punct:][:blank:]]",
+        "[[.e.]]",
+        "[[=e=]-]",
+        "[[e]",
+        "[[:e]",
+        "[*e]",
+        "[**e]",
+        "[?e]",
+        "[e]]",  # as of `[e"]"]`: which of the two closes cannot be told
+    ],
+)
+@pytest.mark.parametrize("deep", [False, True])
+def test_a_bracket_stands_for_one_character_however_it_is_written(bracket: str, *, deep: bool) -> None:
+    """A shell takes each of these for the `e` of `.env`; so must a rule that denies it."""
+    index = MeetingIndex((place, Wildcard(said).globs) for place, said in enumerate(("*.env", ".e*", "x.env", "*nv")))
+    assert index.meeting(f".{bracket}nv", deep=deep) == [3, 1, 0]
+    assert index.meeting(f".{bracket}mv", deep=deep) == [1]
+
+
+@pytest.mark.parametrize("text", ["[ab", "[]", "[!]", "[^]", "[a/b]", "[]a", "[[:b"])
+def test_a_bracket_that_does_not_close_in_its_part_of_the_path_is_a_letter(text: str) -> None:
+    assert meets(text, text)
+    assert meets(text + "c", text + "?")
+    assert not meets("a" + text[1:], text)
+
+
 def test_a_glob_too_long_to_follow_meets_what_begins_like_it() -> None:
     long = "/etc/" + "*a" * 1_000
     assert meets("/etc/x", long)
