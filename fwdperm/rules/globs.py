@@ -1,6 +1,6 @@
 """Which rules and a name that is not wholly known (a glob, or words with unknown parts) may speak of the same thing.
 
-Lives here: `MeetingIndex`. Pure. Never here: which words of a command are globs (`units/`).
+Lives here: `MeetingIndex`, `as_pattern`. Pure. Never here: which words of a command are globs (`units/`).
 
 Errs towards yes: it is asked for `ask` and `deny` rules alone.
 """
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from fwdperm.rules.wildcard import Glob
 
-_BRACKET: Final = re.compile(r"\[[!^]?\]?(?:\[[:.=][^]/]*[:.=]\]|[^]/])*\]")
-"""A bracket of a shell glob, a class of characters in it included: `[a-z]`, `[]x]`, `[[:alpha:]_]`."""
 _LONGEST: Final = 256
 """Characters of a shell glob that are followed exactly; a longer one meets whatever begins like it."""
 _ROOTS: Final = frozenset("/~$")
@@ -27,6 +25,15 @@ _DEEP: Final = "***"
 """`**` of a search tool: any run of characters, `/` included."""
 _LEVELS: Final = "**/"
 """`**/` of a search tool: any number of directories, none included."""
+_BRACKET: Final = r"\[[!^]?+\]?+(?:\[:[^]/]*:\]|\[\.[^]/]*\.\]|\[=[^]/]*=\]|[^]/])*\]"
+"""One character of several: `[ab]`, `[!]a]`, `[[:alpha:]_]`; never over a `/`."""
+_TOKEN: Final = re.compile(
+    rf"(?P<bracket>{_BRACKET})(?P<unsure>[^[/]*\])?|(?P<levels>\*\*+/)|(?P<deep>\*\*+)|(?P<run>\*)|(?P<any>\?)|.",
+    re.DOTALL,
+)
+"""One step of a glob. `unsure` is a further `]`, as of `[a"]"]`: quotes are gone, so which closes cannot be told."""
+_SYMBOLS: Final = {"bracket": ANY, "unsure": _DEEP, "levels": _LEVELS, "deep": _DEEP, "run": RUN, "any": ANY}
+"""What a step stands for, by its group; any other stands for itself. What is unsure may be any run of characters."""
 
 
 class MeetingIndex:
@@ -58,7 +65,7 @@ class MeetingIndex:
         candidates = list(self._beginning_like(known, below=deep and text[:1] not in _ROOTS))
         if len(text) > _LONGEST:
             return sorted({position for position, _ in candidates}, reverse=True)
-        symbols = list(_search_symbols(text) if deep else _shell_symbols(re.sub(r"\*+", "*", text)))
+        symbols = list(_symbols(text if deep else re.sub(r"\*+", "*", text)))
         return sorted({position for position, machine in candidates if machine.meet(symbols)}, reverse=True)
 
     def meeting_pieces(self, pieces: Sequence[str]) -> list[int]:
@@ -155,24 +162,12 @@ def _known_beginning(text: str) -> str:
     return text[: min((place for place in map(text.find, "*?[") if place >= 0), default=len(text))]
 
 
-def _shell_symbols(text: str) -> Iterator[str]:
-    """Spell out a shell glob; a bracket that closes stands for one character, one that does not for itself."""
-    place = 0
-    while place < len(text):
-        char = text[place]
-        bracket = _BRACKET.match(text, place) if char == "[" else None
-        if bracket:
-            yield ANY
-            place = bracket.end()
-            continue
-        yield {"*": RUN, "?": ANY}.get(char, char)
-        place += 1
+def as_pattern(text: str) -> str:
+    """Write a shell's glob as a rule would: `a[bc]*` as `a?*`. It covers all that the glob may become, and more."""
+    return "".join({ANY: "?", RUN: "*", _DEEP: "*", _LEVELS: "*"}.get(symbol, symbol) for symbol in _symbols(text))
 
 
-def _search_symbols(text: str) -> Iterator[str]:
-    """Spell out a search tool's glob, in which `**` crosses `/` and `**/` may be nothing."""
-    pieces = re.split(r"(\*\*+/?)", text)
-    for piece, stars in zip(pieces[::2], [*pieces[1::2], ""], strict=True):
-        yield from _shell_symbols(piece)
-        if stars:
-            yield _LEVELS if stars.endswith("/") else _DEEP
+def _symbols(text: str) -> Iterator[str]:
+    """Spell out a glob; a bracket that closes stands for one character, one that does not for itself."""
+    for token in _TOKEN.finditer(text):
+        yield _SYMBOLS.get(token.lastgroup or "", token[0])

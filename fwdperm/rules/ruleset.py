@@ -8,15 +8,16 @@ Everything that cannot be known fails towards ask: a broken layer, an unknown ac
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from hashlib import sha256
 from heapq import merge
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fwdperm.rules.defaults import BASE, Defaults
-from fwdperm.rules.globs import MeetingIndex
+from fwdperm.rules.globs import MeetingIndex, as_pattern
 from fwdperm.rules.index import Index
 from fwdperm.rules.layer import trimmed
 from fwdperm.rules.mentions import MentionIndex
@@ -25,7 +26,7 @@ from fwdperm.rules.rule import Action, Default, Rule, RuleFinding
 from fwdperm.rules.shadow import find_shadows
 from fwdperm.rules.surface import AUXILIARY_SURFACES, is_every, surface_index
 from fwdperm.rules.uses import UseIndex
-from fwdperm.rules.wildcard import Glob, Wildcard
+from fwdperm.rules.wildcard import Glob, Wildcard, covers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -39,6 +40,9 @@ UNKNOWN_NOTE = "what it comes to is not known before it runs, and this rule may 
 """Stands in a finding of a rule that a unit with unknown parts may match."""
 YOLO_NOTE = "mode yolo: ask became allow"
 """Stands in a finding whose ask the mode rewrote."""
+
+_LETTER_OF_GLOB: Final = re.compile(r"[?[]")
+"""What in a rule may match the letter of a glob and not all it stands for: `a?` matches `a*`, and `[ab]` itself."""
 
 
 class MatchStatus(StrEnum):
@@ -301,11 +305,16 @@ class Ruleset:
         """Say whether a rule that matches has nothing to say of this unit."""
         if unit.opaque and self.mode is not Mode.YOLO and rule.action is Action.ALLOW and not rule.is_bare_star:
             return True
-        if unit.searched and rule.action is Action.ALLOW and "?" in rule.pattern:
-            return True  # its `?` matched the search's `*` as one character, and that star stands for any number
+        if rule.action is Action.ALLOW and (unit.searched or unit.glob) and _LETTER_OF_GLOB.search(rule.pattern):
+            return unit.searched or not self._covers_all(rule, unit)
         if unit.aside and rule.is_bare_star and rule.action is not Action.ALLOW:
             return True
         return unit.remote and rule.is_bare_star and rule.action is Action.ASK and not rule.only_human
+
+    def _covers_all(self, rule: Rule, unit: Unit) -> bool:
+        """Say whether a rule covers every name that one of a unit's spellings, a shell's glob, may become."""
+        wildcard = Wildcard(rule.pattern, home=self._home)
+        return any(covers(wildcard, Wildcard(as_pattern(text))) for text in unit.spellings)
 
     def _fall_back(self, unit: Unit) -> RuleFinding:
         """Say what holds where no rule spoke."""

@@ -66,8 +66,20 @@ def test_an_auxiliary_unit_that_no_rule_of_the_chain_names_is_silent() -> None:
     assert resolve_chain([ruleset(), ruleset()], READ) == RuleFinding(ALLOW, speaks=False)
 
 
-def test_no_ruleset_at_all_asks() -> None:
-    assert resolve_chain([], LS).action is ASK
+def test_a_ruleset_with_nothing_to_say_does_not_speak_before_one_whose_default_does() -> None:
+    for action in (ASK, DENY):
+        far = Ruleset.compose([Layer(LayerKind.USER, "p", defaults=(Default("path_read", action, HERE),))])
+        found = resolve_chain([ruleset(), far], READ)
+        assert (found.action, found.speaks) == (action, True)
+
+
+def test_an_ask_of_a_rule_is_not_explained_by_a_layer_that_cannot_be_read() -> None:
+    asked = resolve_chain([ruleset(rule(ASK)), ruleset(is_broken=True)], LS)
+    assert (asked.action, asked.note) == (ASK, "")
+
+
+def test_no_ruleset_at_all_asks_and_says_why() -> None:
+    assert resolve_chain([], LS) == RuleFinding(ASK, note="no ruleset is recorded")
 
 
 chains = st.lists(

@@ -51,16 +51,62 @@ def test_a_rule_meets_a_glob_exactly_when_some_name_is_covered_by_both(pattern: 
         ("/a/*/c", "/a/*", False),
         ("/a/b/c", "/a/*", False),
         ("a[b", "a[?", True),
+        ("~/k", "*/k", True),  # a directory may be called so
+        ("$x", "?x", True),
     ],
 )
 def test_meeting_by_example(pattern: str, text: str, *, expected: bool) -> None:
     assert meets(pattern, text) is expected
 
 
+@pytest.mark.parametrize(
+    "bracket",
+    [
+        "[de]",
+        "[!x]",
+        "[^x]",
+        "[!]x]",
+        "[^]x]",
+        "[]e]",
+        "[[:alpha:]]",
+        "[![:digit:]]",
+        "[[:alpha:][:digit:][:punct:][:blank:]]",
+        "[[.e.]]",
+        "[[=e=]-]",
+        "[[e]",
+        "[[:e]",
+        "[*e]",
+        "[**e]",
+        "[?e]",
+        "[e]]",  # as of `[e"]"]`: which of the two closes cannot be told
+    ],
+)
+@pytest.mark.parametrize("deep", [False, True])
+def test_a_bracket_stands_for_one_character_however_it_is_written(bracket: str, *, deep: bool) -> None:
+    """A shell takes each of these for the `e` of `.env`; so must a rule that denies it."""
+    index = MeetingIndex((place, Wildcard(said).globs) for place, said in enumerate(("*.env", ".e*", "x.env", "*nv")))
+    assert index.meeting(f".{bracket}nv", deep=deep) == [3, 1, 0]
+    assert index.meeting(f".{bracket}mv", deep=deep) == [1]
+
+
+@pytest.mark.parametrize("text", ["[ab", "[]", "[!]", "[^]", "[a/b]", "[]a", "[[:b"])
+def test_a_bracket_that_does_not_close_in_its_part_of_the_path_is_a_letter(text: str) -> None:
+    assert meets(text, text)
+    assert meets(text + "c", text + "?")
+    assert not meets("a" + text[1:], text)
+
+
 def test_a_glob_too_long_to_follow_meets_what_begins_like_it() -> None:
     long = "/etc/" + "*a" * 1_000
     assert meets("/etc/x", long)
     assert not meets("/usr/*", long)
+    index = MeetingIndex((place, Wildcard(said).globs) for place, said in enumerate(("/etc/x", "/etc/y", "/usr/z")))
+    assert index.meeting(long) == [1, 0]
+
+
+def test_a_glob_of_256_characters_is_followed_exactly() -> None:
+    assert not meets("/etc/x", "/etc/*".ljust(256, "a"))
+    assert meets("/etc/x", "/etc/*".ljust(257, "a"))
 
 
 @given(st.lists(patterns, max_size=8), texts)
@@ -115,3 +161,10 @@ def test_a_rule_meets_a_searchs_glob_whenever_some_name_is_covered_by_both(patte
 )
 def test_a_searchs_glob_meets_by_example(pattern: str, text: str, *, expected: bool) -> None:
     assert (MeetingIndex([(0, Wildcard(pattern).globs)]).meeting(text, deep=True) == [0]) == expected
+
+
+def test_a_relative_search_meets_what_is_no_root_whatever_roots_other_rules_begin_at() -> None:
+    said = ("$HOME/.env", "/etc/.env", "src/.env", "~/.env")
+    index = MeetingIndex((place, Wildcard(one).globs) for place, one in enumerate(said))
+    assert index.meeting("**/.env", deep=True) == [2]
+    assert index.meeting("*/.env") == [3, 2, 0]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from fwdperm.rules.layer import Layer, untrusted
 from fwdperm.rules.lint import lint_rules
-from fwdperm.rules.rule import Action, LayerKind, Origin, Rule
+from fwdperm.rules.rule import Action, Default, LayerKind, Origin, Rule
 from fwdperm.rules.ruleset import Ruleset
 from fwdperm.rules.shadow import find_shadows
 from fwdperm.rules.toml_file import read_layer
@@ -52,6 +52,39 @@ def test_rules_that_are_as_they_should_be_give_no_warning(text: str) -> None:
     assert told(text) == []
 
 
+def test_an_ask_kept_for_a_person_under_a_plain_ask_is_lost_and_not_only_said_twice() -> None:
+    lost = told('[rules.bash]\n"git push" = { action = "ask", only = "human" }\n"git *" = "ask"\n')
+    assert ["write the broader rule first" in line for line in lost] == [True]
+
+
+def test_a_rule_that_several_later_ones_cover_is_named_once_with_the_last() -> None:
+    said = [Rule("bash", pattern, ASK, Origin(LayerKind.USER)) for pattern in ("git push", "git *", "g*", "ls")]
+    assert [(one.rule, one.by) for one in find_shadows(said)] == [(said[0], said[2]), (said[1], said[2])]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "expected"),
+    [
+        ("bash", "*", True),
+        ("my_tool", "*", True),
+        ("*", "*", True),
+        ("*", "bash", False),
+        ("*", "b*", False),
+        ("path_write", "*", False),
+        ("path_*", "*", False),
+        ("path", "*", False),
+        ("external", "*", False),
+        ("path_write", "path_*", True),
+    ],
+)
+def test_a_rule_is_covered_only_where_the_later_ones_surface_speaks_of_all_of_its_own(
+    earlier: str, later: str, *, expected: bool
+) -> None:
+    """A star says nothing of what speaks only when it is named."""
+    said = [Rule(surface, "x", ASK, Origin(LayerKind.USER)) for surface in (earlier, later)]
+    assert bool(find_shadows(said)) is expected
+
+
 def test_short_names_of_surfaces_cover_what_they_stand_for() -> None:
     assert "never decides" in told('[rules.read]\n"*.env" = "deny"\n[rules.path]\n"*" = "allow"\n')[0]
     assert "never decides" in told('[rules.external_directory]\n"/a" = "deny"\n[rules.external]\n"*" = "ask"\n')[0]
@@ -80,9 +113,22 @@ def test_an_allow_of_arbitrary_code_is_named(pattern: str) -> None:
     assert not [line for line in told(f'[rules.read]\n"{pattern}" = "allow"\n') if "grants" in line]
 
 
+def test_allows_of_arbitrary_code_are_named_in_their_order_with_what_they_let_run() -> None:
+    lines = told('[rules.bash]\n"sudo *" = "allow"\n"*" = "allow"\n"bash *" = "allow"\n"ls" = "ask"\n')
+    assert [line.partition("grants arbitrary code: ")[2] for line in lines if "grants" in line] == [
+        "whatever `sudo` is told to run; name what may run",
+        "everything; name what may run",
+        "whatever `bash` is told to run; name what may run",
+    ]
+
+
 def test_a_default_that_allows_every_command_is_named() -> None:
     assert "grants arbitrary code" in told('[rules]\n"*" = "allow"\n')[0]
-    assert told('[rules]\nread = "allow"\n') == []
+    for harmless in ('read = "allow"', '"*" = "ask"', 'bash = "deny"'):
+        assert told(f"[rules]\n{harmless}\n") == []
+    allowed = (Default("bash", ALLOW, Origin(LayerKind.USER, "p", 1)),)
+    assert lint_rules([Layer(LayerKind.USER, "p", defaults=allowed)])
+    assert lint_rules([Layer(LayerKind.USER, "p", defaults=allowed, narrows=True)]) == (), "it may allow nothing"
 
 
 @pytest.mark.parametrize(
@@ -92,6 +138,7 @@ def test_a_default_that_allows_every_command_is_named() -> None:
         ('[rules.bash]\n"git push:*" = "ask"\n', "write `git push *`"),
         ('[rules.bash]\n"Bash(git *)" = "ask"\n', "brackets in `Bash(git *)` are literal"),
         ('[rules.bash]\n"(rm -rf /)*" = "deny"\n', "is not a regular expression"),
+        ('[rules.bash]\n"git.*" = "deny"\n', "is not a regular expression"),
         ('[rules.bash]\n"git " = "deny"\n', "matches nothing"),
         ('[rules.bahs]\n"git" = "deny"\n', "did you mean `bash`"),
         ('[rules.Bash]\n"git" = "deny"\n', "did you mean `bash`"),
@@ -102,6 +149,18 @@ def test_a_rule_that_does_not_do_what_it_seems_to_is_named(rule: str, words: str
     assert len(found) == 1
     assert words in found[0]
     assert "line 2" in found[0]
+
+
+def test_a_rule_for_no_value_at_all_is_named() -> None:
+    nothing = Rule("bash", "", DENY, Origin(LayerKind.USER, "p", 1))
+    found = lint_rules([Layer(LayerKind.USER, "p", rules=(nothing,))])
+    assert ["matches nothing" in problem.message for problem in found] == [True]
+
+
+@pytest.mark.parametrize("pattern", ["server:*", "(draft) *", "^top/*", "img.*"])
+def test_what_is_odd_in_a_command_is_a_name_like_others_elsewhere(pattern: str) -> None:
+    assert told(f'[rules.mcp]\n"{pattern}" = "ask"\n') == []
+    assert told(f'[rules.bash]\n"{pattern}" = "ask"\n')
 
 
 def test_layers_that_only_narrow_do_not_cover_others() -> None:

@@ -265,6 +265,12 @@ def test_an_unreadable_layer_turns_every_allow_into_an_ask_and_keeps_its_last_de
         assert ruleset.resolve(unit("bash", "rm x")).action is DENY
 
 
+def test_what_stands_in_for_an_unreadable_layer_is_called_by_the_layers_own_name() -> None:
+    """Its last good rules may have been read under another."""
+    lost = broken_layer(LayerKind.PROJECT, "q", problems=[Problem("q", 1, "gone")], last_good=layer_of())
+    assert (lost.kind, lost.name) == (LayerKind.PROJECT, "q")
+
+
 def test_a_layer_with_an_unknown_action_loses_its_allows_and_no_other_layer_does() -> None:
     user = layer_of(("bash", "*", ALLOW))
     project = read_layer(
@@ -351,6 +357,13 @@ def test_the_version_changes_with_every_rule_and_mode() -> None:
     }
     assert len(versions) == 4
     assert ruleset_of(("bash", "a", ALLOW)).version == ruleset_of(("bash", "a", ALLOW)).version
+
+
+def test_a_unit_of_which_only_the_value_is_known_stands_alone() -> None:
+    """It is carried by none and of no parsed line: what speaks of carried commands is silent."""
+    alone = unit("bash", "uptime", remote=True)
+    assert (alone.carrier, alone.command) == (-1, -1)
+    assert ruleset_of().resolve(alone).speaks
 
 
 def test_names_of_surfaces_that_children_invent_are_not_kept() -> None:
