@@ -16,18 +16,22 @@ from fwdperm.guard.catastrophe import measured
 from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.guard.command_danger import command_danger
 from fwdperm.guard.container_loss import in_container
+from fwdperm.guard.critical import by_words
 from fwdperm.guard.filled_in import filled_in
 from fwdperm.guard.flows import flows
 from fwdperm.guard.routine import routine_use
+from fwdperm.guard.self_protection import own_verb
 from fwdperm.guard.touched import catastrophe
 from fwdperm.guard.veto import veto_of
 from fwdperm.programs import Use, lookup
 from fwdperm.shell import parse_line
+from fwdperm.units import suspected_commands
 
 if TYPE_CHECKING:
     from fwdperm.guard.surroundings import Location
     from fwdperm.shell import Command, CommandLine
 
+_POWER: Final = "critical.power"
 _WRAPPER_WORD: Final = re.compile(
     r"(?:-?\d+(?:\.\d+)?[smhd]?|-[nkspv]|-[ioe](?:L|0)|--foreground|--preserve-status|(?:SIG)?(?:TERM|KILL|INT|HUP))$"
 )
@@ -94,6 +98,7 @@ def _assess_command(
     if isinstance(why, Use):
         return Assessment(Danger.ROUTINE, f"routine.{why.routine}", why.why, command.argv[:3]) if veto is None else veto
     hit = next(filter(None, (catastrophe(one, location) for one in (command, *filled))), None)
+    hit = hit or (None if _carries_any(line, index) else _suspected_catastrophe(command, location))
     hit = in_container(line, index, hit, location) if command.remote else hit
     if hit:
         return measured(Assessment(Danger.CRITICAL, *hit))
@@ -111,6 +116,28 @@ def _assess_command(
             else veto
         )
     return Assessment(Danger.RULED, "ruled.unlisted", why, command.argv[:3] or (command.raw[:80],))
+
+
+def _suspected_catastrophe(command: Command, location: Location) -> tuple[str, str, tuple[str, ...]] | None:
+    """Find the catastrophe that unexplained words of a command are, should it run them: `anywrap rm -rf /`.
+
+    Words that turn the machine off are names of scripts and stand in prose: they count only as words of a program that
+    nobody knows. Our own commands run nothing that they are told of.
+    """
+    if own_verb(command.argv) is not None:
+        return None
+    is_known = lookup(command.program) is not None
+    for one in suspected_commands(command):
+        found = by_words(one.argv, location)
+        is_own = command.argv[-len(one.argv) :] == one.argv
+        if found and (found[0] != _POWER or (is_own and not is_known)):
+            return found
+    return None
+
+
+def _carries_any(line: CommandLine, index: int) -> bool:
+    """Say whether what a wrapper runs stands in the line as commands of their own."""
+    return any(one.carrier == index and one.wrapped_by for one in line.commands[index + 1 : index + 64])
 
 
 def _is_plain_wrapper(command: Command) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.classes import Danger
 from fwdperm.programs import lookup
-from fwdperm.shell import feeder
+from fwdperm.shell import Stands, feeder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ class Web:
     Attributes:
         line: The line.
         commands: Its commands, at most `MOST_COMMANDS`.
-        children: Command index -> what it carries.
+        children: Command index -> what it carries, but for what its options run.
     """
 
     line: CommandLine
@@ -44,7 +44,8 @@ class Web:
         children: dict[int, list[int]] = {}
         commands = line.commands[:MOST_COMMANDS]
         for index, command in enumerate(commands):
-            if command.carrier >= 0:
+            # what an option runs gives the command nothing that it could pass on: it is looked at for itself alone
+            if command.carrier >= 0 and command.stands is not Stands.OPTION:
                 children.setdefault(command.carrier, []).append(index)
         return cls(line, commands, children)
 

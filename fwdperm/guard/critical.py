@@ -392,8 +392,6 @@ RECOGNISERS: Final[dict[str, Catastrophe]] = {
 }
 """Every catastrophe that one command can be, by the name under which a program's page asks for it."""
 
-_MOST_SUFFIXES: Final = 17
-"""Words of a program that nobody knows which are looked at: it may be a wrapper, and run what stands behind it."""
 DELETIONS: Final = {
     "remote-delete": "deletes a remote repository, bucket or database for good",
     "teardown": "tears down live infrastructure without confirmation",
@@ -414,12 +412,6 @@ def by_words(argv: Argv, location: Location) -> tuple[str, str, Argv] | None:
             found = earned(deletion, tuple(word for word in argv if not word.endswith("=false")))
             if found is not None:
                 return f"critical.{deletion.id}", DELETIONS[deletion.id], found
-    if program is None:
-        for at in range(1, min(len(argv), _MOST_SUFFIXES)):
-            inner = lookup(argv[at])
-            behind = by_words(argv[at:], location) if inner is not None and inner.catastrophes else None
-            if behind is not None:
-                return behind
     words = _own_command(argv, location)
     if words:
         return "critical.own-command", "an agent must not answer, configure or stop its own permission system", words

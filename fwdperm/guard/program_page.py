@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
     from fwdperm.programs import Option, Program, Reading, Use, UsePattern, Wrapping
 
-_RUNS: Final = frozenset({Takes.PROGRAM, Takes.SHELL, Takes.CODE, Takes.SETTING, Takes.VARIABLE, Takes.SCRIPT})
+_RUNS: Final = frozenset(
+    {Takes.PROGRAM, Takes.SHELL, Takes.COMMAND, Takes.CODE, Takes.SETTING, Takes.VARIABLE, Takes.SCRIPT}
+)
 _READS: Final = frozenset({Takes.INPUT, Takes.READ, Takes.TREE})
 _WRITES: Final = frozenset({Takes.OUTPUT, Takes.WRITE, Takes.NEW})
 _REACHES: Final = frozenset({Takes.HOST, Takes.SECRET})
@@ -55,6 +57,7 @@ _CARRIES: Final = {
     Carries.WORDS: "the words behind its own options and operands are the command",
     Carries.JOINED: "the words behind its own options are joined by blanks, and a shell reads them",
     Carries.CODE: "a shell reads the value of its option for code",
+    Carries.EACH: "a shell reads each word behind its options",
     Carries.EVAL: "this shell reads all its words, joined by blanks",
     Carries.SHELL: "it is a shell: it runs the code behind `-c`, else a script, else its standard input",
     Carries.FIND: "the command stands between an action such as `-exec` and `;` or `+`",

@@ -65,6 +65,7 @@ class _WrappingPage(_Page):
     is_runner: bool = False
     appends: bool = False
     passes_input: bool = False
+    keeps_name: bool = False
 
 
 class _UsePage(_Page):

@@ -54,6 +54,7 @@ class Takes(StrEnum):
     VARIABLE = "a variable of the environment, as NAME=VALUE"
     PROGRAM = "a program it runs"
     SHELL = "text that a shell runs"
+    COMMAND = "a program it runs, with all words behind it"
     CODE = "code in its own language"
     WORDS = "text that is split into words of its own"
     MARK = "a string that is replaced in the command it runs"
@@ -72,6 +73,8 @@ class Carries(StrEnum):
     """The same words, joined by blanks and read by a shell."""
     CODE = "code"
     """The value of an option (`-c`), read by a shell."""
+    EACH = "each"
+    """Each word after the options, read by a shell."""
     EVAL = "eval"
     """All words, joined by blanks and read by this shell."""
     SHELL = "shell"
@@ -192,6 +195,7 @@ class Wrapping:
             is meant for the tool, too.
         appends: True when words that it reads later are put behind those of the command.
         passes_input: True when the one command it runs reads its standard input.
+        keeps_name: True when the subcommand's own word is the program that it runs (`k3s kubectl get pods`).
     """
 
     style: Carries = Carries.NOTHING
@@ -207,6 +211,7 @@ class Wrapping:
     is_runner: bool = False
     appends: bool = False
     passes_input: bool = False
+    keeps_name: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,8 @@ MEETING_NOTE = "it may read files that this rule is about"
 """Stands in a finding of a rule that some of the files of a search may match."""
 UNKNOWN_NOTE = "what it comes to is not known before it runs, and this rule may be about it"
 """Stands in a finding of a rule that a unit with unknown parts may match."""
+SUSPECTED_NOTE = "it may run what this rule is about"
+"""Stands in a finding of a rule that matches a command which unexplained words may be."""
 YOLO_NOTE = "mode yolo: ask became allow"
 """Stands in a finding whose ask the mode rewrote."""
 
@@ -190,6 +192,8 @@ class Ruleset:
             found = self._with_met(unit, found, self._met_by_search(unit), note=MEETING_NOTE)
         if unit.possible:
             found = self._with_met(unit, found, self._met_by_unknown(unit), note=UNKNOWN_NOTE)
+        if unit.suspected:
+            found = self._with_met(unit, found, self._met_by_suspected(unit), note=SUSPECTED_NOTE)
         if unit.mentions or unit.named:
             found = self._with_mentioned(unit, found)
         return found
@@ -237,6 +241,11 @@ class Ruleset:
             folded = ([piece.casefold() for piece in pieces] for pieces in unit.possible)
             part.update(place for pieces in folded for place in view.folded_meeting.meeting_pieces(pieces))
         return part
+
+    def _met_by_suspected(self, unit: Unit) -> set[int]:
+        """Find the rules about a command that a unit may run, but for those about every command."""
+        found = {place for one in unit.suspected for place, _ in self._matches(one)}
+        return {place for place in found if not self._entries[place].rule.is_bare_star}
 
     def _with_mentioned(self, unit: Unit, found: RuleFinding) -> RuleFinding:
         """Ask a person where text that nobody here can read names what a rule denies, whatever allows the unit."""

@@ -50,6 +50,7 @@ class Unit:
         named: Files of it that are copied, linked or run: a deny of a program by that name asks a person.
         uses: The command as its program reads it: an `ask` or `deny` that is about such a use speaks, however the
             command is written.
+        suspected: Commands that words which nobody here can explain may run: an `ask` or `deny` of one asks a person.
         is_joined: True when a spelling may be a name, a blank and what an agent made up (a tool and its input). An
             allow speaks of the two apart: its words before the first blank of the name, the rest of the input.
         command: Index into the parsed line's commands, for the guard; -1 for none.
@@ -75,4 +76,5 @@ class Unit:
     mentions: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
     uses: tuple[CommandUse, ...] = ()
+    suspected: tuple[Unit, ...] = ()
     is_joined: bool = False

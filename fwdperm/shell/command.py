@@ -20,6 +20,7 @@ class Stands(StrEnum):
     CONTROL = "control flow"
     WRAPPER = "wrapper"
     HEREDOC = "here-document"
+    OPTION = "option"
 
 
 @dataclass(frozen=True, slots=True)

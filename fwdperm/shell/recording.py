@@ -208,7 +208,10 @@ class Recorder(ABC):
             return index
         self._follow(words, prefixes, found, place, index)
         if wrapped is not None:
-            self._carry(wrapped.carried, place, index=index, label=wrapped.label, consented=wrapped.is_runner)
+            stands = Stands.WRAPPER if wrapped.label else Stands.OPTION
+            self._carry(
+                wrapped.carried, place, index=index, label=wrapped.label, stands=stands, consented=wrapped.is_runner
+            )
         if stdin:
             self._carry([InnerCommand(code=stdin)], place, index=index, label=words[0].text, stands=Stands.HEREDOC)
         return index

@@ -10,12 +10,14 @@ is opaque.
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final, assert_never
 
 from fwdperm.programs import Carries, Takes, is_harmless_variable, lookup, read_use, standard_base
 from fwdperm.shell.command import Word
 from fwdperm.shell.containers import container_start
 from fwdperm.shell.inner_command import UNKNOWN_CODE, UNKNOWN_OPTION, InnerCommand, Unwrapped
+from fwdperm.shell.option_commands import commands_of_options
 from fwdperm.shell.shell_program import read_powershell, read_shell, read_sourced
 from fwdperm.shell.words import split_words
 from fwdperm.shell.wrapper_options import ASSIGNMENT, WrapperOptions, WrapperUse, read_options
@@ -24,7 +26,7 @@ from fwdperm.shell.wrappers import STDIN
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fwdperm.programs import Program, Use
+    from fwdperm.programs import Program, Reading, Use, Wrapping
 
 _FIND_ACTIONS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 _FD_ACTIONS: Final = re.compile(r"-[A-Za-z0-9]*[xX]|--exec|--exec-batch")
@@ -52,15 +54,18 @@ def unwrap(words: Sequence[Word]) -> Unwrapped | None:  # noqa: C901, PLR0912 - 
     found = lookup(program) if words[0].known else None
     if found is None:
         return None
-    use, start = _wrapping_use(found, words)
+    reading = _read_known(found, words)
+    use, start = _wrapping_use(found, reading, words)
     if use is None or use.wrapping is None:
-        return read_sourced(base, words) if base in (".", "source") else None
+        return read_sourced(base, words) if base in (".", "source") else commands_of_options(words, reading)
     row = WrapperUse(found, use, use.wrapping)
     result = Unwrapped(" ".join((base, *use.words)), is_runner=use.wrapping.is_runner)
-    words = [words[0], *words[start:]]
+    words = [words[0], *words[start - use.wrapping.keeps_name :]]
     match row.wrapping.style:
         case Carries.WORDS | Carries.JOINED:
             _after_options(result, row, words)
+        case Carries.EACH:
+            _each(result, row, words)
         case Carries.CODE:
             _coded(result, row, words)
         case Carries.EVAL:
@@ -88,13 +93,25 @@ def unwrap(words: Sequence[Word]) -> Unwrapped | None:  # noqa: C901, PLR0912 - 
     return result
 
 
-def _wrapping_use(program: Program, words: Sequence[Word]) -> tuple[Use | None, int]:
+def _read_known(program: Program, words: Sequence[Word]) -> Reading:
+    """Find which use of a program the words are, up to the first whose value is not known."""
+    return read_use(program, [word.text for word in takewhile(lambda word: word.known, words)])
+
+
+def _wrapping_use(program: Program, reading: Reading, words: Sequence[Word]) -> tuple[Use | None, int]:
     """Find the use that carries a command: the program's own, else a subcommand's; and where its own words begin."""
-    if program.use.wrapping is not None:
+    own, inner = program.use.wrapping, reading.use.wrapping
+    if own is not None and (inner is None or _is_container_start(words, own)):
         return program.use, 1
-    known = next((at for at, word in enumerate(words) if not word.known), len(words))
-    reading = read_use(program, [word.text for word in words[:known]])
-    return (reading.use, reading.at) if reading.use.wrapping is not None else (None, 0)
+    return (reading.use, reading.at) if inner is not None else (None, 0)
+
+
+def _is_container_start(words: Sequence[Word], wrapping: Wrapping) -> bool:
+    """Say whether a container tool's own reading, which knows its options, finds what this command runs."""
+    style = wrapping.style
+    return style in (Carries.CONTAINER, Carries.KUBECTL) and (
+        container_start(words, is_kubectl=style is Carries.KUBECTL) is not None
+    )
 
 
 def why_filled(words: Sequence[Word], wrapped: Unwrapped | None, *, mark: str, appended: bool) -> str:
@@ -120,7 +137,7 @@ def why_filled(words: Sequence[Word], wrapped: Unwrapped | None, *, mark: str, a
 
 def _style(words: Sequence[Word]) -> Carries:
     program = lookup(words[0].text)
-    use = _wrapping_use(program, words)[0] if program is not None else None
+    use = _wrapping_use(program, _read_known(program, words), words)[0] if program is not None else None
     return use.wrapping.style if use is not None and use.wrapping is not None else Carries.NOTHING
 
 
@@ -137,20 +154,26 @@ def _after_options(result: Unwrapped, row: WrapperUse, given: Sequence[Word]) ->
         return
     for _ in range(row.wrapping.operands):
         options.at += 1
-        if row.wrapping.style is Carries.JOINED:
+        if row.wrapping.style is Carries.JOINED or (options.at < len(words) and words[options.at].text.startswith("-")):
             read_options(words, row, options=options)
     if row.takes(Takes.SHELL):
         read_options(words, row, options=options)
     _local_code(result, row, options=options)
-    code = options.value(Takes.SHELL)
-    if code is not None:
-        result.add_code(code, remote=row.wrapping.remote)
+    if _option_code(result, row, options=options) and options.at >= len(words):
         return
     if options.unknown:
         result.opaque = UNKNOWN_OPTION
     if row.program.name == "coproc" and len(words) > options.at + 1 and words[options.at + 1].raw in ("{", "("):
         options.at += 1
     _emit(result, row, words, options=options)
+
+
+def _option_code(result: Unwrapped, row: WrapperUse, *, options: WrapperOptions) -> bool:
+    """Give the code in a wrapper's options, which may run beside its command (`hyperfine --prepare`); say if any is."""
+    codes = [word for option, word in options.values if option.takes is Takes.SHELL]
+    for code in codes:
+        result.add_code(code, remote=row.wrapping.remote)
+    return bool(codes)
 
 
 def _emit(result: Unwrapped, row: WrapperUse, words: list[Word], *, options: WrapperOptions) -> None:
@@ -223,6 +246,22 @@ def _coded(result: Unwrapped, row: WrapperUse, given: Sequence[Word]) -> None:
         result.opaque = UNKNOWN_OPTION
     if row.wrapping.alone and not result.carried and not options.seen & {"--help", "--version"}:
         result.reads_stdin = True
+
+
+def _each(result: Unwrapped, row: WrapperUse, given: Sequence[Word]) -> None:
+    """Read a wrapper whose operands are commands, options among them."""
+    words = list(given)
+    options = WrapperOptions()
+    read_options(words, row, options=options)
+    while options.at < len(words):
+        result.add_code(words[options.at])
+        options.at += 1
+        read_options(words, row, options=options)
+    for option, word in options.values:
+        if option.takes is Takes.SHELL:
+            result.add_code(word)
+    if options.unknown:
+        result.opaque = UNKNOWN_OPTION
 
 
 def _find(result: Unwrapped, words: Sequence[Word]) -> None:

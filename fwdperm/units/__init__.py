@@ -9,6 +9,7 @@ TYPE_CHECKING = False  # type checkers read it as true, and so see where each na
 if TYPE_CHECKING:
     from fwdperm.units.breakdown import Breakdown, break_down
     from fwdperm.units.suggest import suggest_patterns
+    from fwdperm.units.suspected import suspected_commands
 else:
     from fwdperm._doors import open_door
 
@@ -17,6 +18,7 @@ else:
         {
             "breakdown": ("Breakdown", "break_down"),
             "suggest": ("suggest_patterns",),
+            "suspected": ("suspected_commands",),
         },
     )
 
@@ -24,4 +26,5 @@ __all__ = [
     "Breakdown",
     "break_down",
     "suggest_patterns",
+    "suspected_commands",
 ]

@@ -23,6 +23,7 @@ from fwdperm.units.possible_commands import (
     possible_commands_of_script,
     possible_commands_of_text,
 )
+from fwdperm.units.suspected import suspected_units
 from fwdperm.units.texts import command_texts, fold, has_harmless_prefixes
 from fwdperm.units.unexplained import files_to_run, unexplained_text
 
@@ -143,6 +144,7 @@ class _Units:
                 mentions=(mentions,) if mentions else (),
                 named=(named,) if named else (),
                 uses=read_command_use([word.text for word in command.words]) if command.words else (),
+                suspected=() if index in self.wrapping else suspected_units(command),
             )
         )
 

@@ -1,7 +1,7 @@
 """Text of a command that its program's page does not explain: code, unknown options, whatever an unknown program takes.
 
-Lives here: `unexplained_text`, `files_to_run`. Pure. Never here: what is looked for in it (`rules/mentions.py`), paths
-(`operands.py`).
+Lives here: `unexplained_text`, `unexplained_at`, `files_to_run`. Pure. Never here: what is looked for in it
+(`rules/mentions.py`), what it may run (`suspected.py`), paths (`operands.py`).
 
 A word is explained when the book says what it is, and it is neither code nor a command: a path has units of its own, a
 message or a pattern is only text. Errs towards unexplained.
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Final
 from fwdperm.programs import Files, First, Takes, is_harmless_variable, lookup, read_use
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from fwdperm.programs import Option, Program, Reading
     from fwdperm.shell import Command, CommandLine, Word
 
 _UNREADABLE: Final = frozenset(
-    {Takes.SETTING, Takes.VARIABLE, Takes.PROGRAM, Takes.SHELL, Takes.CODE, Takes.WORDS, Takes.SECRET}
+    {Takes.SETTING, Takes.VARIABLE, Takes.PROGRAM, Takes.SHELL, Takes.COMMAND, Takes.CODE, Takes.WORDS, Takes.SECRET}
 )
 """Values that are code, a command, or a setting that may name one."""
 _EXPLAINED: Final = frozenset(
@@ -60,8 +60,8 @@ def unexplained_text(line: CommandLine, index: int, *, is_carrier: bool) -> str:
         read from a pipe or a here-document, too.
     """
     command = line.commands[index]
-    words = [] if is_carrier else list(_unexplained_words(command))
-    parts = [word.text for word in words]
+    words = [] if is_carrier else unexplained_at(command)
+    parts = [command.words[at].text for at in words]
     parts += [value.text for name, value in command.prefixes if not (is_harmless_variable(name) and value.known)]
     is_written = any(one.writes for one in command.redirects)
     if words or is_written or _reads_names_or_code(command):
@@ -104,14 +104,16 @@ def _reading(command: Command, program: Program) -> Reading:
     return read_use(program, [word.text for word in takewhile(lambda word: word.known, command.words)])
 
 
-def _unexplained_words(command: Command) -> Iterator[Word]:
-    """Yield the words that the book does not explain."""
+def unexplained_at(command: Command) -> list[int]:
+    """Give the places of the words that the book does not explain."""
     words = command.words
     program = lookup(command.program) if words else None
     if program is None:
-        yield from words[1:]
-        return
-    reading = _reading(command, program)
+        return list(range(1, len(words)))
+    return list(_unexplained_at(words, program, _reading(command, program)))
+
+
+def _unexplained_at(words: Sequence[Word], program: Program, reading: Reading) -> Iterator[int]:
     has_code = reading.use.first in _CODE
     is_explained = _explains_operands(program, reading)
     is_name = (bool(reading.use.routine) or _files(program, reading) is Files.NONE) and (
@@ -120,17 +122,17 @@ def _unexplained_words(command: Command) -> Iterator[Word]:
     only_operands = False
     at = 1
     while at < len(words):
-        word, text = words[at], words[at].text
+        text = words[at].text
         is_option = not only_operands and text[:1] in ("-", "+") and len(text) > 1
         if is_option and not (reading.use.unknown_is_text and _option(reading, text, at) is None):
             only_operands = text == "--"
             width, is_known, gives_code = _look_at_option(reading, text, at)
             has_code = has_code and not gives_code
-            yield from () if is_known else words[at : at + max(width, 1 + gives_code)]
+            yield from () if is_known else range(at, min(at + max(width, 1 + gives_code), len(words)))
             at += width
             continue
         if at >= reading.at and (has_code or not (is_explained or (is_name and _PLAIN.fullmatch(text)))):
-            yield word
+            yield at
             has_code = False
         at += 1
 
