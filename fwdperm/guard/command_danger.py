@@ -93,7 +93,7 @@ def command_danger(command: Command, location: Location) -> Assessment | None:  
     program = lookup(command.program)
     families = program.families if program is not None else frozenset()
     if "environment" in families:
-        if secret_read_by(command, location):
+        if len(argv) > 1 and secret_read_by(command, location):
             return Assessment(Danger.DANGEROUS, "dangerous.environment", "shows every secret in the environment", argv)
         for word in argv[1:]:
             name, equals, _ = word.partition("=")
@@ -180,7 +180,11 @@ def _dangerous_words(command: Command, location: Location) -> Assessment | None:
                 "a pattern that stands for hidden files",
                 (command.program, text),
             )
-        if word.glob and may_stand_for_secret(location.resolve(text), location.home, location.cwd):
+        if (
+            word.glob
+            and not _only_names(command)
+            and may_stand_for_secret(location.resolve(text), location.home, location.cwd)
+        ):
             reason = "a pattern that may stand for secret files"
             return Assessment(Danger.DANGEROUS, "dangerous.secret-pattern", reason, (command.program, text))
         for each in candidates(text):
@@ -209,6 +213,14 @@ def _dangerous_words(command: Command, location: Location) -> Assessment | None:
             Danger.DANGEROUS, "dangerous.secret-in-request", "carries what looks like a live secret", (command.program,)
         )
     return None
+
+
+def _only_names(command: Command) -> bool:
+    """Say whether a command shows or packs what a pattern stands for, so that no secret leaves the workspace by it."""
+    program = lookup(command.program)
+    return program is not None and (
+        not program.families.isdisjoint(("lister", "archiver")) or program.use.operands is Takes.NAME
+    )
 
 
 def _written(target: str, location: Location, *, known: bool) -> Assessment | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from fwdperm.guard.reading import Exposure, why_not_readable
 from fwdperm.guard.sensitive_paths import sensitive_to_write
 from fwdperm.guard.writing import ENDINGS, below, is_plain_directory, why_not_ordinary
-from fwdperm.programs import First, Takes
+from fwdperm.programs import First, Takes, may_be_shown
 
 if TYPE_CHECKING:
     from fwdperm.guard.surroundings import Location
@@ -29,6 +29,11 @@ _NUMBER: Final = re.compile(r"[+-]?\d+(?:\.\d+)?[kKmMgGbsh]?$")
 _WORD: Final = re.compile(r"(?!/)(?!.*\.\.)(?!.*\W/)[A-Za-z0-9_.:,=@%+#/*^\[\]-]*$")
 """A word that is no path out of the workspace: `name`, `v1.2`, `a=b`. No slash at its beginning or behind a sign
 (`a=/etc`), and no `..`."""
+_OF_THE_MACHINE: Final = _f(
+    "/dev/null /etc/os-release /proc/cpuinfo /proc/loadavg /proc/meminfo /proc/stat /proc/swaps /proc/uptime "
+    "/proc/version"
+)
+"""Files outside any workspace that say what machine it is, and nothing of anybody's."""
 _REVISION: Final = re.compile(r"[A-Za-z0-9_./~^@{}:+-]+$")
 """What names a commit or a range of them: `HEAD~2`, `main..topic`, `v1.0^{}`, `origin/main:docs`."""
 _SED_PLAIN: Final = re.compile(
@@ -182,6 +187,8 @@ def check_operands(program: Program, use: Use, operands: list[Word], seen: set[s
     """
     if len(operands) < use.needs:
         raise NotRoutine(f"`{program.name}` without an operand")
+    if use.most and len(operands) > use.most:
+        raise NotRoutine(f"operand `{operands[use.most].text}` of `{program.name}` may be a file that it writes")
     kind = use.operands
     match kind:
         case Takes.NOTHING:
@@ -190,6 +197,13 @@ def check_operands(program: Program, use: Use, operands: list[Word], seen: set[s
         case Takes.TEXT:
             if any(word.glob for word in operands) and not use.unknown_is_text:
                 raise NotRoutine("a pattern of file names where text belongs")
+        case Takes.FORMAT:
+            if not all(word.text.startswith("+") and not word.glob for word in operands):
+                raise NotRoutine(f"`{program.name}` is given more than a format")
+        case Takes.SHOWN:
+            for word in operands:
+                if not may_be_shown(word.text):
+                    raise NotRoutine(f"variable `{word.text}` may hold a secret")
         case Takes.CHOICE:
             for word in operands:
                 if word.text not in use.choices:
@@ -385,6 +399,8 @@ def check_readable(word: Word, location: Location) -> None:
 def _check_path(text: str, location: Location, *, glob: bool, look: Exposure = Exposure.CONTENT) -> None:
     if "\\" in text:
         raise NotRoutine(f"`{text}` has a backslash")
+    if text in _OF_THE_MACHINE and not location.canonical:
+        return
     problem = why_not_readable(location.resolve(text), location, look=look)
     if problem:
         raise NotRoutine(f"`{text}`: {problem}")

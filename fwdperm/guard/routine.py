@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.operands import NotRoutine, check_canonical, check_operands, check_readable, check_value
 from fwdperm.guard.writing import below, is_plain_directory, why_not_ordinary
-from fwdperm.programs import Program, Takes, Use, is_harmless_variable, lookup, lookup_local, standard_base
+from fwdperm.programs import (
+    Program,
+    Takes,
+    Use,
+    is_harmless_variable,
+    is_in_family,
+    lookup,
+    lookup_local,
+    may_be_shown,
+    standard_base,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +31,15 @@ if TYPE_CHECKING:
 
 _VALUE: Final = re.compile(r"(?!/)(?!.*\.\.)[A-Za-z0-9_.:,=@%+/* -]*$")
 """A value of a variable that is plain text and no path out of the workspace: `1`, `en_US.UTF-8`, `-O2 -g`."""
-_VERSION: Final = Use(routine="version", why="shows a version")
+_SUM: Final = re.compile(r"\$\(\([\d\s()<>=!&|^~+*/%?:-]*\)\)")
+"""Arithmetic on numbers alone: `$((42 * 17))`. Without names nothing in it can be evaluated again."""
+_VARIABLE: Final = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
+"""The plain expansion of a variable: `$HOME`, `${HOME}`."""
+_STATUS: Final = re.compile(r"\$[?$#!]")
+"""What a shell counts: the last exit code `$?`, its own process `$$`."""
+_EXPANDS: Final = re.compile(r"[$`{}*?\[\\]|[<>]\(")
+"""What may expand to something else: `$(date)`, `{a,b}`, `*`."""
+_VERSION: Final = Use(routine="version", why="shows a version or how it is used")
 _MODULE: Final = "-m"
 _SEARCH_PATH: Final = "PYTHONPATH"
 """The one variable whose value is looked at: directories of the workspace may be put there."""
@@ -56,7 +74,7 @@ def _held(command: Command, location: Location) -> Use:
         program, words = _tool(words[1:])
     elif words and "*" in program.runs_tools and words[0].text[:1] != "-":
         program, words = _tool(words)
-    shows_version = program.shows_version and [word.text for word in words] == ["--version"]
+    shows_version = program.shows_version and [word.text for word in words] in (["--version"], ["--help"])
     if shows_version and not is_local and not command.redirects:
         return _VERSION
     use, words, location = _routine_use(program, words, location)
@@ -78,14 +96,22 @@ def _check_plain(command: Command, location: Location) -> None:
         raise NotRoutine("no program")
     if command.filled:
         raise NotRoutine("is given files that are not known before it runs")
+    prints = is_in_family(command.program, "printer")
     for word in command.words:
-        if not word.known:
+        if not word.known and not (prints and _is_known_enough(word.raw)):
             raise NotRoutine(f"`{word.raw}` is not known before it runs")
     if command.words[0].raw != command.program and not command.wrapped_by:
         raise NotRoutine(f"`{command.words[0].raw}` is not how anyone types `{command.program}`")
     if not location.is_in_workspace:
         raise NotRoutine("not run in the workspace")
     _check_prefixes(command, location)
+
+
+def _is_known_enough(raw: str) -> bool:
+    """Say whether a word holds no expansion but sums and variables that anybody may see: `"$HOME: $((1 + 2))"`."""
+    rest = _SUM.sub("", raw)
+    names = [next(filter(None, found.groups())) for found in _VARIABLE.finditer(rest)]
+    return all(map(may_be_shown, names)) and not _EXPANDS.search(_STATUS.sub("", _VARIABLE.sub("", rest)))
 
 
 def _program(typed: str) -> Program:

@@ -23,9 +23,10 @@ def _f(text: str) -> frozenset[str]:
 ENDINGS: Final = _f(
     "py pyi js jsx mjs cjs ts tsx vue svelte rs go java kt scala c h cc cpp hpp cs fs rb php "
     "swift m ex exs erl hs ml lua dart "
-    "sql md mdx rst adoc txt html css scss less svg graphql proto csv tsv tex po jinja j2 snap ipynb"
+    "sql md mdx rst adoc txt html css scss less svg graphql proto csv tsv tex po jinja j2 snap ipynb "
+    "png jpg jpeg gif webp bmp ico pdf"
 )
-"""Endings of sources and documents."""
+"""Endings of sources, documents and pictures."""
 DATA_ENDINGS: Final = _f("json yaml yml toml xml ini")
 """Endings of data, ordinary only below one of `DATA_DIRECTORIES`."""
 DATA_DIRECTORIES: Final = _f(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         changes_what_runs,
         decides_programs,
         is_harmless_variable,
+        may_be_shown,
         runs_code,
     )
 else:
@@ -46,6 +47,7 @@ else:
                 "changes_what_runs",
                 "decides_programs",
                 "is_harmless_variable",
+                "may_be_shown",
                 "runs_code",
             ),
         },
@@ -74,6 +76,7 @@ __all__ = [
     "is_in_family",
     "lookup",
     "lookup_local",
+    "may_be_shown",
     "name_of",
     "names_of_family",
     "read_command_use",

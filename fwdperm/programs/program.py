@@ -45,6 +45,8 @@ class Takes(StrEnum):
     ENVIRONMENT = "the name of a checking environment"
     BRANCH = "the name of a branch or of a remote"
     LOCAL = "an address of this machine"
+    FORMAT = "a format that begins with `+`"
+    SHOWN = "the name of a variable that is no secret"
     GLOB = "a pattern of sources or documents by their ending, or of what to leave out"
 
     INPUT = "a file it reads"
@@ -226,6 +228,7 @@ class Use:
         options: Its options by each of their spellings. Those of the program itself stand before the subcommand.
         subs: Its subcommands by each of their names. An option may lead one (`python -m`).
         needs: A routine use has at least this many operands.
+        most: And at most this many; 0 for any number.
         choices: What operands may be where they are `Takes.CHOICE`.
         requires: A routine use has one of these options.
         runs_project: True when it runs the project's own code; routine only where the operator lets it.
@@ -246,6 +249,7 @@ class Use:
     options: dict[str, Option] = field(default_factory=dict, hash=False)
     subs: Mapping[str, Use] = field(default_factory=dict, hash=False)
     needs: int = 0
+    most: int = 0
     choices: frozenset[str] = frozenset()
     requires: frozenset[str] = frozenset()
     runs_project: bool = False

@@ -38,6 +38,8 @@ SAMPLE = {
     Takes.PACKAGE: ("./...",),
     Takes.LOCAL: ("http://localhost:3000/x",),
     Takes.BRANCH: ("topic/x",),
+    Takes.FORMAT: ("+%F",),
+    Takes.SHOWN: ("HOME",),
     Takes.BUILD: ("build",),
     Takes.NEW: ("src/new",),
     Takes.GOES: ("src",),
@@ -86,7 +88,7 @@ def test_an_option_that_is_only_known_is_not_accepted() -> None:
     """The pages list many options so that the words behind them are understood; that makes none of them routine."""
     for routine in routine_uses():
         for spelling, option in routine.use.options.items():
-            is_asked_for = spelling == "--version" and routine.program.shows_version
+            is_asked_for = spelling in {"--version", "--help"} and routine.program.shows_version
             if not option.is_accepted and not routine.use.unknown_is_text and not is_asked_for:
                 value = "" if option.takes is Takes.NOTHING else " x"
                 line = f"{' '.join(routine.lead)} {spelling}{value}"
