@@ -117,6 +117,18 @@ SCRIPTS: Final = _f(
     "test:integration build:check check:types check-types lint:ts lint:js lint:css coverage test:coverage unit"
 )
 """Names of project scripts that check rather than change."""
+_OF_CODE: Final = re.compile(r"(?:TODO|FIXME|XXX|HACK|[a-z_][a-zA-Z0-9_]*[a-z][a-zA-Z0-9_]+)(?:[ .:(][a-z_]*)*\(?")
+"""What people search code for: `TODO`, `def main`, `useState(`; no sign that makes it match anything."""
+_OF_SETTINGS: Final = re.compile(
+    r"pass|pwd|key|token|secret|cred|auth|priv|cert|session|api|login|account|database|db|url|uri|host|user|env|export|http|"
+    r"ssh|aws|config|setting|conn|dsn|salt|seed|sign|licen|mail|name|port|sql|mongo|redis|bearer|cookie|id\b",
+    re.IGNORECASE,
+)
+"""Parts of names that settings and secrets have: `db_url`, `apiKey`."""
+_SHOWS_MORE: Final = _f(
+    "-v --invert-match -A --after-context -B --before-context -C --context -i --ignore-case -y -z --null-data"
+)
+"""Options with which a search shows lines that the pattern is not in, or in other letters."""
 _IN_PLACE: Final = _f("-i --in-place")
 _QUIET: Final = _f("-n --quiet --silent")
 _RECURSIVE: Final = _f("-r -R --recursive")
@@ -271,11 +283,12 @@ def _check_search(program: Program, use: Use, operands: list[Word], seen: set[st
     in_history = use.operands is Takes.PATTERN_THEN_REVISION
     recursive = use.searches_below or bool(seen & _RECURSIVE)
     if "--include" not in seen or use.searches_below:
+        may_be_all = use.searches_below or (not pattern_given and _finds_code_alone(operands[0].text, seen))
         for word in paths if recursive else ():
             text = word.text.rpartition(":")[2] if in_history else word.text
-            _check_tree(text, location, may_be_all=use.searches_below)
+            _check_tree(text, location, may_be_all=may_be_all)
         if recursive and not paths and not use.searches_below:
-            _check_tree(".", location, may_be_all=False)
+            _check_tree(".", location, may_be_all=may_be_all)
     if use.searches_below and not paths and "--files" not in seen:
         _check_telling(operands, seen)
     look = Exposure.MAYBE_TREE if recursive or is_optional else Exposure.CONTENT
@@ -288,6 +301,15 @@ def _check_search(program: Program, use: Use, operands: list[Word], seen: set[st
             _check_revision(word, location)
         elif word.text != "-":
             _check_path(word.text, location, glob=word.glob, look=look)
+
+
+def _finds_code_alone(pattern: str, seen: set[str]) -> bool:
+    """Say whether what a search finds is code or prose, hidden files and settings included.
+
+    A setting is found by its name or by what it is called in other files, which says of itself that it is one; names in
+    the environment are in capitals.
+    """
+    return _OF_CODE.fullmatch(pattern) is not None and not seen & _SHOWS_MORE and not _OF_SETTINGS.search(pattern)
 
 
 def _check_language(program: Program, use: Use, operands: list[Word]) -> None:
