@@ -19,7 +19,7 @@ from fwdperm.guard.sensitive_paths import may_hold_secret_path, may_stand_for_se
 from fwdperm.guard.text import holds_token, sql_changes
 from fwdperm.guard.touched import candidates
 from fwdperm.guard.writing import why_not_ordinary
-from fwdperm.programs import Takes, is_in_family, lookup, runs_code
+from fwdperm.programs import Files, Takes, is_in_family, lookup, runs_code
 
 if TYPE_CHECKING:
     from fwdperm.guard.surroundings import Location
@@ -38,6 +38,8 @@ _SED_RUNS: Final = re.compile(r"(?:^|[;\n{}]|[0-9$/])\s*[ew](?:\s|$)|/[gpI0-9]*[
 command may begin, and the same letters as flags behind a substitution."""
 
 
+_INSTALLS_THE_PROJECT: Final = frozenset({"install", "-e", "--editable", "-q", "--quiet", "."})
+"""Words of an installation of the project itself, which its own files describe: `pip install -e .`"""
 _REGENERABLE: Final = frozenset(
     [
         "build",
@@ -169,6 +171,8 @@ def _dangerous_words(command: Command, location: Location) -> Assessment | None:
         or bool(location.surroundings.sensitive_read)
     )
     changes = is_in_family(command.program, "changer")
+    program = lookup(command.program)
+    opens_files = program is None or program.use.files is not Files.NONE
     around = location.surroundings
     ours = bool(around.own) or "fwd" in joined.lower() or "fwd" in location.cwd or "responses" in joined
     for word in command.words[1:]:
@@ -188,7 +192,7 @@ def _dangerous_words(command: Command, location: Location) -> Assessment | None:
             reason = "a pattern that may stand for secret files"
             return Assessment(Danger.DANGEROUS, "dangerous.secret-pattern", reason, (command.program, text))
         for each in candidates(text):
-            if look and is_secret(each, location):
+            if look and (opens_files or "/" in each) and is_secret(each, location):
                 return Assessment(
                     Danger.DANGEROUS, "dangerous.sensitive-read", "touches a sensitive path", (command.program, text)
                 )
@@ -257,6 +261,8 @@ def _is_mild(id_: str, command: Command, location: Location) -> bool:
         ]
         only_looks = all(flag in {"-exec", "-execdir"} and is_in_family(after, "looker") for flag, after in acts)
         return only_looks and "-delete" not in command.argv
+    if id_ == "package-install" and set(command.argv[1:]) <= _INSTALLS_THE_PROJECT and "." in command.argv:
+        return True
     program = lookup(command.program)
     return program is not None and len(command.argv) == 2 and command.argv[1] in program.mild  # noqa: PLR2004 - it and a word
 

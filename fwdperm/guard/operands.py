@@ -184,7 +184,7 @@ def check_value(kind: Takes, word: Word, value: str, location: Location) -> None
             _check_path(value, location, glob=word.glob, look=Exposure.NAME)
 
 
-def check_operands(program: Program, use: Use, operands: list[Word], seen: set[str], location: Location) -> None:  # noqa: C901, PLR0912 - one branch per kind
+def check_operands(program: Program, use: Use, operands: list[Word], seen: set[str], location: Location) -> None:  # noqa: C901, PLR0912, PLR0915 - one branch per kind
     """Raise `NotRoutine` unless the operands of a command are what its use takes.
 
     Args:

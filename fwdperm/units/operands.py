@@ -126,11 +126,12 @@ def _runs_code(command: Command) -> bool:
 
 
 def _last_written(found: list[Operand], command: Command, *, moves: bool) -> Iterator[Operand]:
+    has_sources = sum(word.text[:1] != "-" or word.text == "-" for word in command.words[1:]) > 1
     into = next((at for at, word in enumerate(command.words) if word.text in ("-t", "--target-directory")), -1)
     target = command.words[into + 1] if 0 < into < len(command.words) - 1 else None
     for at, one in enumerate(found):
         is_target = one.word is target if target is not None else at + 1 == len(found)
-        if is_target and len(found) > 1:
+        if is_target and has_sources:
             yield one._replace(writes=True)
         else:
             yield one

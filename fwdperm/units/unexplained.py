@@ -62,6 +62,7 @@ def unexplained_text(line: CommandLine, index: int, *, is_carrier: bool) -> str:
     command = line.commands[index]
     words = [] if is_carrier else unexplained_at(command)
     parts = [command.words[at].text for at in words]
+    parts += [command.program] if "/" in command.program else []
     parts += [value.text for name, value in command.prefixes if not (is_harmless_variable(name) and value.known)]
     is_written = any(one.writes for one in command.redirects)
     if words or is_written or _reads_names_or_code(command):
