@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 REQUESTER = "requester"
 SUBTREE = "subtree"
@@ -128,13 +128,14 @@ def kind_of(rule: SessionRule) -> str:
     return type(rule).__name__.lower()
 
 
-def digest_of_values(values: Iterable[str]) -> str:
-    """Give the sha-256 (hex) of values in full, as the journal does: a request is compared with a recorded one by it."""
-    return hashlib.sha256(json.dumps(list(values)).encode()).hexdigest()
-
-
 def likeness_of(surface: str, values_digest: str, cwd: str) -> str:
-    """Give a digest that is the same for two requests exactly when surface, values and directory are the same."""
+    """Give a digest that is the same for two requests exactly when surface, values and directory are the same.
+
+    Args:
+        surface: The request's surface.
+        values_digest: Its values, as `journal.digest_of_values` gives it: a recorded request keeps no more of them.
+        cwd: Its working directory.
+    """
     return hashlib.sha256(json.dumps([surface, values_digest, cwd]).encode()).hexdigest()
 
 

@@ -15,8 +15,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from fwdperm.decision import RuleAnswer
+from fwdperm.journal import digest_of_values
 from fwdperm.session_rules.project import NO_PROJECT, ProjectGrants
-from fwdperm.session_rules.values import Anchor, Grant, Guidance, Refusal, SessionRule, digest_of_values, likeness_of
+from fwdperm.session_rules.values import Anchor, Grant, Guidance, Refusal, SessionRule, likeness_of
 from fwdperm.wire import RuleRef
 
 if TYPE_CHECKING:
