@@ -159,7 +159,6 @@ def publish_file(  # noqa: PLR0913 - each a promise of its own
 def _publish_nameless(name: str, payload: bytes, *, at: int, modes: Modes, sync: bool) -> PublishOutcome | None:
     """Publish a file that has no name until it gets its own: quicker by a third, and it never has two names.
 
-
     Returns:
         What happened; None where the file system or a missing `/proc` does not offer this way.
     """
@@ -258,7 +257,7 @@ def _link_or_rename(temp: str, name: str, *, at: int, is_contested: bool) -> Non
 
 
 def _discard(temp: str, *, at: int) -> None:
-    """Remove our own temp file. After a rename it no longer exists; one that stays behind is never read as a request."""
+    """Remove our own temp file, if it is still there. One that stays behind is never read as a request."""
     try:  # noqa: SIM105 - on every answer
         os.unlink(temp, dir_fd=at)
     except OSError:

@@ -1,5 +1,4 @@
-"""The heartbeat: it tells children that somebody serves. A thread of its own renews it, so no person or judge delays
-it.
+"""The heartbeat tells children that somebody serves. A thread of its own renews it, so that nothing slow delays it.
 
 Lives here: when it is written, what it says, when it is withdrawn. Never here: what counts as healthy (the daemon
 says), writing a file.
@@ -130,7 +129,7 @@ class Heart:
         self._wake.set()
 
     def yielded(self) -> set[str]:
-        """Give the sessions that, since the last call, were found to be served by somebody else: we stopped for them."""
+        """Give the sessions that we stopped for since the last call, because somebody else serves them."""
         with self._lock:
             yielded, self._yielded = self._yielded, set()
         return yielded

@@ -103,8 +103,7 @@ def objection(status: os.stat_result, *, cap: int, owner: int | None, may_be_lin
 
 
 def read_regular(name: str, *, at: int, cap: int, owner: int | None, may_be_linked: bool = False) -> FileReading:
-    """Read a file that an untrusted process left: never blocks, never follows a link, never gives more than `cap`
-    bytes.
+    """Read a file that an untrusted process left. Never blocks, follows a link, or gives more than `cap` bytes.
 
     Args:
         name: One path component inside the directory `at`.

@@ -34,7 +34,8 @@ _CALL_BYTES: Final = 32 << 20
 _SETTLED_NS: Final = 2_000_000_000
 """Nanoseconds. A file system's clock may be that coarse: two changes within this time can leave the same ctime."""
 _LINK_LOOKS: Final = 8
-"""Looks at a file with two names before it is left for later: its writer has linked it and not yet removed the temp name."""
+"""Looks at a file with two names before it is left for later: its writer has given it the second name, and has not
+removed the temp name yet."""
 
 
 class DirectoryStamp(NamedTuple):

@@ -180,7 +180,7 @@ class InboxTree:
         return frozenset(self._behind)
 
     def _is_quiet(self, session: str, *, at: int) -> bool:
-        """Say, with one `stat`, whether an inbox has nothing new: in a usual second that is so for nearly all of them."""
+        """Say, with one `stat`, whether an inbox has nothing new: mostly that is so for nearly all of a thousand."""
         scanner = self._scanners.get(session)
         if scanner is None or not scanner.is_settled or not self._times_are_live:
             return False

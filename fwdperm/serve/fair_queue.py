@@ -24,8 +24,7 @@ class FairQueue:
         self._rest: dict[str, deque[Letter]] = {}
 
     def begin(self) -> list[Letter]:
-        """Begin a wake-up: give the letter that is handled before any new one, in a list; no letter when none was put
-        off.
+        """Begin a wake-up: give the letter, if any was put off, that is handled before any new one.
 
         It is of the inbox that has waited longest. So each of those inboxes gets on by a letter in its turn, however
         many new letters arrive.

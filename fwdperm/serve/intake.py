@@ -145,8 +145,7 @@ class Intake:
         return Arrival(letter, request, at_ms, deadline, now_ms + int(left * 1000)), left
 
     def _repeats(self, letter: Letter, key: RequestKey) -> bool:
-        """Handle a letter whose id was decided before or waits already; True when that was so, and nothing is left to
-        do.
+        """Handle a letter whose id was decided before or waits already; False when neither is so.
 
         A crash between recording a decision and removing its request leaves the request file there: the recorded answer
         is published again. Any other letter under a decided id is a replay, and denied. Under an id that waits, the

@@ -169,7 +169,7 @@ class JudgeTasks:
         return self._model
 
     def _tell(self, opinion: Opinion) -> None:
-        """Log a silence: as a warning when it is a new one or when only the operator can end it, else as information."""
+        """Log a silence: as a warning when it is new or only the operator can end it, else as information."""
         code = str(opinion.code) if isinstance(opinion, Silence) else ""
         if code and (code != self._last_code or code in LASTING):
             log.warning("judge.silent", code=code, reason=opinion.words if isinstance(opinion, Silence) else "")

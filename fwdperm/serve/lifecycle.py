@@ -41,7 +41,7 @@ class RequestLifecycle:
         self.intake = Intake(services, self.outbox, room=self.room, referrals=self.referrals)
 
     def watch_over(self) -> None:
-        """End the waits of withdrawn and expired requests, and refuse files that stay half-written. For every wake-up."""
+        """End the waits of withdrawn and expired requests, and refuse files that stay half-written."""
         self.room.notice_withdrawal(*self.room.waiting)
         self.room.close_unattended()
         self.room.expire()

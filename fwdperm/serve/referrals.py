@@ -38,8 +38,7 @@ asked."""
 
 
 class Referrals:
-    """Puts requests to the judge or a person, and takes their answers. Not thread-safe: only the daemon's loop calls
-    it.
+    """Puts requests to the judge or a person, and takes their answers. Not thread-safe: for the daemon's loop only.
 
     Args:
         services: The other rooms.
@@ -202,7 +201,7 @@ class Referrals:
                 self._services.consult(waiting.step, key)
 
     def _proposal(self, key: RequestKey, digest: str | None, reply: Reply) -> Proposal | Objection:
-        """Say what an answer would teach, before the answer is taken: one whose rule cannot be recorded is not taken."""
+        """Say what an answer would teach, or why it cannot: then the answer is not taken at all."""
         question, waiting = self._services.queue.get(key), self._room.waiting.get(key)
         if question is None or waiting is None or not isinstance(waiting.step, AskHuman):
             return Proposal()  # teaches nothing: the queue refuses this answer, and says why
