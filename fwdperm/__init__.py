@@ -15,7 +15,7 @@ The map of the house, in the order a request walks through it:
     policy         which rulesets, session rules and settings hold for a request
     sessions       the tree of sessions: where things are, who is whose parent, how a child is started
     serve          the daemon: one loop, the way of every request through it, recovery
-    redaction      what no secret gets past
+    redaction      taking secrets out of what is recorded, logged or sent to a model
     evals          measuring a judge on cases, through the order
     cli, agents, testing   the command line, one mapping per agent, the simulator
 

@@ -1,4 +1,4 @@
-"""The program's first lines: send the words of a command line to where they are handled.
+"""Where the program starts: hands a command line on to what handles it.
 
 Lives here: the choice between what runs once per question (`ask`, `hook`: standard library only) and everything else
 (`cli/`, which loads much more). Never here: an option.

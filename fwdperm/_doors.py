@@ -3,8 +3,9 @@
 Lives here: `open_door`. Never here: a name of any room, or an import: the processes that start once for every question
 load this too.
 
-A door must not load the rooms' modules it gives names of: starting a command would then load the whole house. A name
-of a door never is the name of one of the room's modules: importing the module would put the module in its place.
+A door loads a module only when one of its names is used; otherwise starting any command would load everything. No name
+in a door may be the name of a module of the room: Python sets a package's attribute to a module when that is imported,
+and so would replace it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def open_door(room: str, names: dict[str, tuple[str, ...]]) -> tuple[Callable[[s
         names: The names in its door, by the module of the package that each is defined in.
 
     Returns:
-        Both functions. The first raises AttributeError for a name that stands in no door, as Python expects it.
+        Both functions. The first raises AttributeError for a name that is not in the door, as Python expects it.
     """
     homes = {name: module for module, held in names.items() for name in held}
 
@@ -34,7 +35,7 @@ def open_door(room: str, names: dict[str, tuple[str, ...]]) -> tuple[Callable[[s
             raise AttributeError(f"module {room!r} has no attribute {name!r}")
         __import__(f"{room}.{home}")
         value = getattr(sys.modules[f"{room}.{home}"], name)
-        setattr(sys.modules[room], name, value)  # asked once: from now on it is found without us
+        setattr(sys.modules[room], name, value)  # from now on Python finds it without calling this
         return value
 
     def listed() -> list[str]:

@@ -36,10 +36,11 @@ class SystemClock:
 
 
 class NeverBack:
-    """Wall time that cannot be moved back: what the expiry of approvals is measured by.
+    """Wall time that never goes back; the expiry of grants is measured by it.
 
-    It goes on by the machine's monotonic time at least, and follows the wall clock and what the journal has seen where
-    those are ahead. Setting the clock back never makes an approval last longer, across a restart either.
+    It advances at least as fast as the monotonic clock, and jumps ahead to the wall clock or to the latest time in the
+    journal where one of them is later. So setting the clock back never makes a grant last longer, not even by a
+    restart.
 
     Args:
         clock: Both clocks.

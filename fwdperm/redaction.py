@@ -4,8 +4,8 @@ Lives here: `redact`, and the forms it knows: named values (`token: v`, `token=v
 user information in addresses, known token beginnings, PEM blocks, JWTs, long runs that look random. Pure.
 Never here: who calls it (the journal, the log, the judge's brief).
 
-Time is linear in the text. Fails closed: what may hold a secret in a form that cannot be delimited is cut to its end
-and called unsure; then no model is asked.
+Time is linear in the text. Fails closed: where a secret begins and its end cannot be found, the rest of the text is
+taken out, and the result is marked as unsure; then no model is asked.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 MARK: Final = "[redacted]"
-"""What stands where a secret stood."""
+"""What is put in the place of a secret."""
 _PASSES: Final = 3
-"""How often a text is gone over: taking one secret out can bring another into view."""
+"""How often a text is searched: once a secret is taken out, another one may match that did not before."""
 _REMEMBERED_CHARS: Final = 512
-"""Longest text whose result is remembered: a decision's texts come by several times."""
+"""Longest text whose result is cached: the texts of a decision are redacted for journal, log and brief."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +71,27 @@ _BEFORE_KEY: Final = frozenset(
 _HEADERS: Final = frozenset({"authorization", "cookie", "auth"})
 """Names whose value holds blanks: it runs to the end of the line or of the quotation."""
 _HARMLESS_NAMES: Final = frozenset({"pwd", "pass", "auth", "pat", "pin", "sig", "pw"})
-"""Short words that need a sign of a value (`=`) rather than a colon, and count in lower case or with others only."""
+"""Short words that also have a harmless meaning. As a whole name before a colon (`pass: 3`) they name no secret, nor do
+`PWD`, `OLDPWD` and `--pin`."""
 
 _HINTS: Final = (
     "pass", "pw", "secret", "token", "key", "auth", "cred", "cookie", "bearer", "jwt", "otp", "dsn", "pin", "sig",
     "pat", "session", "csrf", "://", "-----begin", "@", "glpat", "xox", "sk-", "sk_", "rk_", "pk_", "akia", "asia",
     "aiza", "ya29", "npm_", "pypi-", "hf_", "sg.", "shpat", "dop_", "eyj", "age-", "--user",
 )  # fmt: skip
-"""In lower case, what every form has one of, but for those of `_MAYBE`."""
+"""Texts in lower case, one of which occurs in every form of a secret, except in those that `_MAYBE` finds."""
 _MAYBE: Final = re.compile(
     r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{33}|[^\x20-\x7e\t\n\r]|\w[\"'`\\]++\w|[Gg][Hh][A-Za-z]_|-[Uu]\b"
 )
-"""The other signs that a text may hold a secret at all, such as `ghp_`. With no hint and no match nothing here is
-anything, and the text is left as it is; most texts end here. It may match too much, never too little: a form below that
-is not heralded here is never found."""
+"""The other signs that a text may hold a secret: a run of 33 characters without blanks, anything but printable ASCII,
+quotation marks inside a word (`pass''word`), a token's beginning like `ghp_`, `-u`. A text with no hint and no match is
+not searched, and most texts have none. It may match too much, but never too little: a form below that neither `_HINTS`
+nor this finds is never looked for."""
 _NAMED: Final = re.compile(
     r"(?<![\w.-])(?P<name>[\w.-]++)(?P<sep>\\{0,4}[\"']?[ \t]{0,8}(?::=|=>|[:=])[ \t]{0,8}|[ \t]{1,8}(?=\S))"
 )
-"""A name with what joins it to its value: `token: `, `DB_PASSWORD=`, `"secretKey": `, `--api-key x`. Whether the name
-names a secret is looked at afterwards. Its repetitions are bounded or give nothing back, so that time stays linear."""
+"""A name with what joins it to its value: `token: `, `DB_PASSWORD=`, `"secretKey": `, `--api-key x`. Whether it is the
+name of a secret is checked afterwards. Repetitions are bounded (`{0,4}`) or possessive (`++`): time stays linear."""
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 """The words of a name, however they are joined: `dbPassword`, `DB_PASSWORD` and `db-password` have two."""
 _BARE: Final = re.compile(r"[^\s\"'`;&|<>(){},\\]++")
@@ -132,9 +134,9 @@ _UNSEEN: Final = re.compile(
     r"[^\S \t\r\n]|[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
     r"|[\U000e0000-\U000e007f]"
 )
-r"""A character that is not seen, or that is seen as a blank: `a\u200bb`, a control character, one that turns the
-direction of writing. It may part a name from its value for us and not for whoever reads the text; so the result is
-unsure."""
+r"""A character that is invisible or looks like a blank: `a\u200bb`, a control character, one that changes the direction
+of writing. It may keep us from seeing that a name and a value belong together, where a reader of the text sees it; so
+the result is unsure."""
 _DRESSING: Final = str.maketrans("", "", "\"'`\\")
 _LINE_JOIN: Final = re.compile(r"\\\r?\n")
 r"""A backslash before a line's end, by which a shell joins two lines: `a\\\nb`."""
@@ -148,8 +150,8 @@ def redact(text: str) -> Redacted:
 
     Returns:
         The text without what matched. Redacting it again changes nothing. `is_sure` is False when a quotation or a
-        block that holds a secret does not end, when characters that are not seen stand in it, or when leaving out
-        quotation marks brings a secret into view.
+        block with a secret does not end, when the text holds invisible characters, or when a secret would match if
+        quotation marks were left out.
     """
     if len(text) <= _REMEMBERED_CHARS:
         return _remembered(text)
@@ -157,12 +159,12 @@ def redact(text: str) -> Redacted:
 
 
 def redacted_text(text: str) -> str:
-    """Give a text without its secrets: for the log, which writes what is left in any case."""
+    """Give a text without its secrets: for the log, where the result is written whether or not it is sure."""
     return redact(text).text
 
 
 def redacted_texts(texts: Sequence[str]) -> list[str]:
-    """Give each text without its secrets: for the journal, which asks once for a record and writes what is left."""
+    """Give each text without its secrets: for the journal, which writes the results whether or not they are sure."""
     return [redact(text).text if _may_hold_one(text) else text for text in texts]
 
 
@@ -188,7 +190,7 @@ def _redact(text: str) -> Redacted:
 
 
 def _may_hold_one(text: str) -> bool:
-    """Say, fast, whether a text may hold anything that is looked for; what is not ASCII may."""
+    """Say quickly whether a text may hold a secret at all. True for every text that is not ASCII."""
     if not text.isascii():
         return True
     lower = text.lower()
@@ -196,7 +198,7 @@ def _may_hold_one(text: str) -> bool:
 
 
 def _is_dressed(text: str) -> bool:
-    """Say whether a secret comes into view without quotation marks and backslashes: `pass''word=x`."""
+    """Say whether a secret matches once quotation marks and backslashes are left out: `pass''word=x`."""
     joined = _LINE_JOIN.sub(" ", text)
     bare = joined.translate(_DRESSING)
     if bare == text:
@@ -209,7 +211,7 @@ def _names(text: str) -> int:
 
 
 def _find(text: str) -> tuple[list[tuple[int, int]], bool]:
-    """Give where secrets stand, not overlapping, in order; and whether every one of them could be delimited."""
+    """Give where secrets are, in order and not overlapping; and whether the end of each of them was found."""
     spans = list(_known(text))
     sure = True
     for start, end, is_sure in _named(text):
@@ -249,7 +251,7 @@ def _is_marked(text: str) -> bool:
 
 
 def _known(text: str) -> Iterator[tuple[int, int]]:
-    """Find what is a secret by its own look."""
+    """Find secrets that are recognised by their own form, without a name before them."""
     for form in (_KNOWN, _BEARER, _USERINFO, _USER_PASSWORD):
         for found in form.finditer(text):
             yield found.span("value")
@@ -259,7 +261,7 @@ def _known(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _looks_random(piece: str) -> bool:
-    """Say whether a run of letters and digits changes its kind as often as chance would."""
+    """Say whether a run changes often enough between digits, capitals and small letters to be random."""
     if piece.isalpha() or piece.isdigit():
         return False
     kinds = ["d" if char.isdigit() else "u" if char.isupper() else "l" for char in piece]
@@ -280,7 +282,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
 
 
 def _named(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Find the values of names that name a secret."""
+    """Find the values behind names of secrets."""
     at = 0
     while (found := _NAMED.search(text, at)) is not None:
         at = found.end("name") + 1
@@ -300,7 +302,7 @@ def _value(text: str, start: int, *, is_header: bool) -> tuple[int, bool]:
         at += 1
     quote = text[at : at + 1]
     if quote in ("$", ""):
-        return start, True  # a variable's name, or nothing: no secret stands here
+        return start, True  # the value of a variable, which is not in the text, or no value at all
     if quote in ('"', "'"):
         end = text.find(quote, at + 1)
         if end < 0:
@@ -314,7 +316,7 @@ def _value(text: str, start: int, *, is_header: bool) -> tuple[int, bool]:
 
 def _is_secret_name(name: str, sep: str) -> bool:
     """Say whether a name, with what stands between it and its value, names a secret."""
-    if not sep.strip():  # a blank alone names a value only after a flag
+    if not sep.strip():  # with only a blank in between, what follows is a value only behind an option (`--token x`)
         if not name.startswith("-"):
             return False
     elif name.startswith("-") and "=" not in sep:

@@ -3,9 +3,9 @@
 Lives here: `tool_calls.py` (an agent's tool call as what it accesses), one dialect per agent (`claude.py`, `codex.py`,
 `copilot.py`, ...: its event in, its words out), `hook.py` (the process), `opencode*.py` (the bridge to a running
 server), `claude_sdk.py` (a callback for Python), `importing/` (other permission settings as our rules).
-Never here: a decision. Whatever cannot be understood is denied in the agent's own words.
+Never here: a decision. What cannot be understood is denied, in the form that the agent expects.
 
-What `hook.py` loads is standard library only, and little of it: it starts once per tool call.
+`hook.py` and what it loads import little of the standard library and nothing else: a process starts for each tool call.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Claude Code's dialect, and that of programs with the same hooks: its event in, its words out.
+"""Claude Code's dialect, and that of programs with the same hooks: its events and the answers it expects.
 
-Lives here: which events ask and which hand a note over, their fields, the shapes of the answers. Pure.
-Never here: asking, files. Standard library only.
+Lives here: which events ask and in which a note is handed over, their fields, the form of the answers. Pure. Never
+here: asking, files. Standard library only.
 
-`PermissionRequest` names no tool-use id, so a call is known by a digest of its input here and in `PostToolUse`.
+`PermissionRequest` holds no tool-use id, so a call is recognised in `PostToolUse` by a digest of its input.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def read(event: str, raw: Mapping[str, Any]) -> AgentEvent:
 
 
 def allowed(event: str, *, note: str) -> dict[str, Any]:
-    """Say yes; a note goes along where the event has room for one."""
+    """Give the answer that permits the call; with the note, if this event's answer has a field for one."""
     if event == "PreToolUse":
         body = {"hookEventName": event, "permissionDecision": "allow"}
         return {"hookSpecificOutput": body | ({"additionalContext": note} if note else {})}
@@ -59,12 +59,15 @@ def allowed(event: str, *, note: str) -> dict[str, Any]:
 
 
 def carries_note(event: str) -> bool:
-    """Say whether `allowed` hands a note over itself, so that it need not be left for later."""
+    """Say whether the answer of `allowed` holds the note, so that it need not be kept for later."""
     return event == "PreToolUse"
 
 
 def denied(event: str, reason: str) -> dict[str, Any]:
-    """Say no; the reason reaches the model. An event that is not known is told no in every way there is."""
+    """Give the answer that denies the call; the model is told the reason.
+
+    For an unknown event, it holds the denial in every form that some event expects.
+    """
     if event == "PreToolUse":
         said = {"hookEventName": event, "permissionDecision": "deny", "permissionDecisionReason": reason}
         return {"hookSpecificOutput": said}
@@ -73,5 +76,5 @@ def denied(event: str, reason: str) -> dict[str, Any]:
 
 
 def noted(event: str, note: str) -> dict[str, Any]:
-    """Hand a note over to the model."""
+    """Give the answer that tells the model a note."""
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": note}}

@@ -23,7 +23,7 @@ _KEPT: Final = 1_000
 
 
 class PermissionCallback:
-    """A `can_use_tool` for one agent run and its subagents. Call `hooks` too, so that approvals' notes arrive."""
+    """A `can_use_tool` for one agent run and its subagents. Without `hooks()`, too, notes on approvals are lost."""
 
     def __init__(  # noqa: PLR0913 - `permission_callback`'s arguments
         self,
@@ -49,7 +49,7 @@ class PermissionCallback:
         """Decide one call.
 
         Returns:
-            `PermissionResultAllow` or `PermissionResultDeny`. Never raises but for cancellation.
+            `PermissionResultAllow` or `PermissionResultDeny`. Raises nothing but CancelledError.
         """
         agent_id = getattr(context, "agent_id", None)
         is_sub = isinstance(agent_id, str) and bool(agent_id)
@@ -74,7 +74,7 @@ class PermissionCallback:
         return self._sdk.PermissionResultAllow()
 
     async def after_tool(self, said: Any, tool_use_id: str | None, context: Any) -> dict[str, Any]:
-        """Hand an approval's note over once its tool ran; a hook for `PostToolUse`."""
+        """Tell the model the note on an approval, after the tool ran; a hook for `PostToolUse`."""
         del said, context
         note = self._notes.pop(tool_use_id or "", "")
         if not note:

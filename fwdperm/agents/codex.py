@@ -1,4 +1,4 @@
-"""Codex's dialect: the shapes of Claude Code's hooks, with differences of its own.
+"""Codex's dialect: that of Claude Code, with a few differences.
 
 Lives here: what differs. Pure. Never here: asking, files, the trust entry (`cli/agents.py`). Standard library only.
 """
@@ -24,7 +24,11 @@ NOTES: Final = frozenset({"PreToolUse", "PostToolUse"})
 
 
 def read(event: str, raw: Mapping[str, Any]) -> AgentEvent:
-    """Read an event; see `claude.read`. Only the asking event tells the model's justification, as a description."""
+    """Read an event; see `claude.read`.
+
+    The event that asks also holds the model's justification, as `description`. Later events of the call do not, so it
+    is no part of what the call is recognised by.
+    """
     found = claude.read(event, raw)
     lasting = {name: value for name, value in found.tool_input.items() if name != "description"}
     found.call = digest_of_input(found.tool, lasting)

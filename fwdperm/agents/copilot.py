@@ -3,7 +3,8 @@
 Lives here: its events, their fields, the shapes of the answers. Pure. Never here: asking, files.
 Standard library only.
 
-An unanswered `permissionRequest` is refused when nobody is at the terminal; a late `preToolUse` runs the tool.
+When no answer comes in time, `permissionRequest` ends in a refusal if nobody is at the terminal; after `preToolUse` the
+tool runs.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def read(event: str, raw: Mapping[str, Any]) -> AgentEvent:
         raise BadEvent(f"the event says it is `{said[:40]}`, the command line `{event[:40]}`")
     tool, tool_input = needed_text(raw, "toolName"), _input(raw)
     session, agent_id = needed_text(raw, "sessionId"), text_of(raw, "agentId")
-    if agent_id and session == agent_id:  # all events but the asking one call a subagent's id its session
+    if agent_id and session == agent_id:  # in all events but the one that asks, `sessionId` is the subagent's id
         session = text_of(raw, "parentAgentId") or session
     return AgentEvent(
         session=session,
@@ -53,7 +54,7 @@ def read(event: str, raw: Mapping[str, Any]) -> AgentEvent:
 
 
 def _input(raw: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Give the tool's input: an object, in some events written down as text."""
+    """Give the tool's input, an object; in some events it is the JSON text of one."""
     found = raw.get("toolInput", raw.get("toolArgs"))
     if isinstance(found, str):
         try:
@@ -66,7 +67,10 @@ def _input(raw: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _call(tool: str, tool_input: Mapping[str, Any]) -> str:
-    """Give what an asking event and the one after the tool have in common: not the tool's name, nor all its input."""
+    """Give what a call is recognised by in the event after its tool: a digest of its command, path or address.
+
+    Tool name and the rest of the input differ between the two events.
+    """
     for names in (("command",), ("path", "file_path"), ("url",)):
         for name in names:
             subject = text_of(tool_input, name)
@@ -76,24 +80,24 @@ def _call(tool: str, tool_input: Mapping[str, Any]) -> str:
 
 
 def allowed(event: str, *, note: str) -> dict[str, Any]:
-    """Say yes; a note goes along in no event that asks."""
+    """Give the answer that permits the call; it has no field for the note."""
     del note
     return {"permissionDecision": "allow"} if event == "preToolUse" else {"behavior": "allow"}
 
 
 def carries_note(event: str) -> bool:
-    """Say whether `allowed` hands a note over itself."""
+    """Say whether the answer of `allowed` holds the note: never, for any event."""
     return not event
 
 
 def denied(event: str, reason: str) -> dict[str, Any]:
-    """Say no; the reason reaches the model. An event that is not known is told no in both ways there are."""
+    """Give the answer that denies the call; the model is told the reason. For an unknown event, in both forms."""
     before = {"permissionDecision": "deny", "permissionDecisionReason": reason}
     flat = {"behavior": "deny", "message": reason}
     return {"permissionRequest": flat, "preToolUse": before}.get(event, flat | before)
 
 
 def noted(event: str, note: str) -> dict[str, Any]:
-    """Hand a note over to the model."""
+    """Give the answer that tells the model a note."""
     del event
     return {"additionalContext": note}

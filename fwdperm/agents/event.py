@@ -1,4 +1,4 @@
-"""What an agent's event says, once it is read: the values between a dialect and the hook process.
+"""What an agent's event says, once it is read: the values that a dialect gives the hook process.
 
 Lives here: `Access`, `AgentEvent`, `BadEvent`. Pure. Never here: an agent's own field names. Standard library only.
 """
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class BadEvent(Exception):  # noqa: N818 - it says a state of things
+class BadEvent(Exception):  # noqa: N818 - named for what it says of the event
     """An event cannot be used; the message is a short reason the agent may be told. Fails closed: a denial."""
 
 
@@ -22,7 +22,7 @@ class Access:
         surface: What kind of thing.
         values: Spellings of it, the first as typed.
         message: What else a person should see: the size and beginning of what is written, a command's description.
-        floor: Why a person must look, in words; empty when the facts are whole.
+        floor: Why this can be no more than asked about, in words; empty when everything about it is known.
     """
 
     __slots__ = ("floor", "message", "surface", "values")
@@ -50,7 +50,7 @@ class AgentEvent:
         turn: Its turn.
         tool: The tool's name.
         tool_input: The tool's input.
-        call: What tells this call from others: its id, or a digest of its input.
+        call: What this call is recognised by in later events: its id, or a digest of its input.
     """
 
     __slots__ = ("agent", "agent_id", "call", "cwd", "parent_id", "session", "tool", "tool_input", "transcript", "turn")

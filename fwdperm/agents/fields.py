@@ -1,11 +1,11 @@
-"""An agent's tool call by its fields: what those of every known tool carry, and what one call says in them.
+"""The fields of agents' tool calls: what each is known to hold, and reading them from one call.
 
-Lives here: the one table of the names of fields that carry a path, a directory, a glob, a command, a patch or an
-address, and of those that carry nothing a rule could be about; `ToolCall`, which reads one call by it. Pure. Standard
+Lives here: the only table of the names of fields that hold a path, a directory, a glob, a command, a patch or an
+address, and of those that hold nothing a rule could be about; `ToolCall`, which reads one call by it. Pure. Standard
 library only. Never here: what a tool accesses (`tool_calls.py`).
 
-Fails closed: a field that is not in the table is not known, for a newer agent may have put a path into it. That, fields
-that disagree and fields that cannot be read are doubts, and with a doubt a person must look.
+Fails closed: a field that is not in the table may hold a path, in a newer agent. Such a field, fields that contradict
+each other, and fields that cannot be read are *doubts*, and with a doubt a person has to look at the call.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ COMMANDS: Final = ("command", "cmd", "fullCommandText", "script")
 GLOBS: Final = ("glob", "globs", "include", "includes", "include_pattern", "includePattern")
 """Fields that say which files below a directory a tool reads."""
 PATTERNS: Final = ("pattern", "patterns")
-"""Fields that do so where names are looked for, and hold a regular expression where texts are."""
+"""Fields that hold a glob in a search for file names, and a regular expression in a search for texts."""
 PATCHES: Final = ("input", "patch", "patchText", "patch_text", "command")
 ADDRESSES: Final = ("url", "uri", "address")
 AGENTS: Final = ("subagent_type", "agent_type", "agentType", "agent_name", "agent")
@@ -93,13 +93,13 @@ PLAIN: Final[Mapping[str, frozenset[str]]] = {
 FILES: Final = 64
 """Files one call may touch: each is a question of its own."""
 STRANGE: Final = 12
-"""Texts of fields that are not known which are matched as paths too; a person looks at all of them."""
+"""Texts from unknown fields that are matched as paths, too. More are not, but a person looks at such a call anyway."""
 _STRANGE_CHARS: Final = 1024
 _DEPTH: Final = 4
 _DOUBTS: Final = 4
-"""Doubts that are told."""
+"""Doubts that are named to the person."""
 NOTHING: Final[tuple[Any, ...]] = (None, "", [], {})
-"""What a field that says nothing holds."""
+"""Values of a field that mean the same as leaving it out."""
 
 
 class ToolCall:
@@ -121,12 +121,15 @@ class ToolCall:
         self.doubts: dict[str, None] = {}
 
     def texts(self, names: Sequence[str], *, what: str, same: Callable[[str], str] = str.strip) -> list[str]:
-        """Give what those fields say, each once; ones that differ are a doubt, but for a list's.
+        """Give the texts in some fields, each once. Fields that hold different texts are a doubt.
 
         Args:
-            names: The
-            what: What they say, in the plural, for people.
-            same: Gives what two texts for the same thing have in common.
+            names: The fields. A list in one may hold several texts without a doubt.
+            what: What the texts are, in the plural, for people.
+            same: Gives a form of a text that is equal for two texts that mean the same.
+
+        Raises:
+            BadEvent: There are more than FILES.
         """
         found: dict[str, str] = {}
         single: set[str] = set()
@@ -146,7 +149,7 @@ class ToolCall:
         return list(found.values())
 
     def paths(self) -> list[str]:
-        """Give every path it names; below the directory it is to run in, too, where it names one."""
+        """Give every path it names; if it also names a directory to run in, each path below that, too."""
         found = self.texts(PATHS, what="paths", same=self.resolved)
         for place in self.places(but=frozenset(PATHS)):
             self.doubt("it names a directory of its own")
@@ -154,17 +157,22 @@ class ToolCall:
         return found
 
     def places(self, *, but: frozenset[str] = frozenset()) -> list[str]:
-        """Give every directory it names to run in, but for the one it runs in anyway."""
+        """Give the directories it names to run in, without the working directory, where it would run anyway."""
         names = [name for name in PLACES if name not in but]
         found = self.texts(names, what="directories", same=self.resolved)
         return [place for place in found if self.resolved(place) != (normpath(self.cwd) if self.cwd else ".")]
 
     def resolved(self, path: str) -> str:
-        """Give a path's normal form."""
+        """Give a path joined to the working directory, with `.` and `..` resolved."""
         return normpath(join(self.cwd, path.strip()))
 
     def check(self, kind: str, *known: Sequence[str]) -> list[str]:
-        """Doubt every field that this kind of tool is not known to have; give the texts in those fields."""
+        """Make a doubt of every field that this kind of tool is not known to have; give the texts in those fields.
+
+        Args:
+            kind: A key of PLAIN.
+            known: Further fields that are read elsewhere.
+        """
         plain = PLAIN[kind].union(*known)
         strange = {name: said for name, said in self.input.items() if name not in plain and said not in NOTHING}
         texts: list[str] = []
@@ -175,7 +183,7 @@ class ToolCall:
         return [text for text in texts if text.strip() and len(text) <= _STRANGE_CHARS][:STRANGE]
 
     def doubt(self, why: str) -> None:
-        """Let a person look, for a reason in words."""
+        """Note a reason, in words, for which a person has to look at the call."""
         self.doubts[why] = None
 
     @property
@@ -188,13 +196,13 @@ class ToolCall:
         return tuple(Access(surface, (value,), message=message, floor=self.floor) for value in values)
 
     def said(self, *names: str) -> str:
-        """Give the first of some fields that is a text, in a length that is shown."""
+        """Give the text in the first of some fields that holds one, clipped for showing."""
         found = (self.input.get(name) for name in names)
         return next((text[:LONGEST_TEXT] for text in found if isinstance(text, str) and text.strip()), "")
 
 
 def leaves(value: Any, depth: int = 0) -> Iterator[str]:
-    """Give the texts in a value, names of members too."""
+    """Give all texts in a JSON value, the names of members included."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict) and depth < _DEPTH:

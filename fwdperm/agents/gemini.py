@@ -3,7 +3,7 @@
 Lives here: its events, their fields, the shapes of the answers. Pure. Never here: asking, files.
 Standard library only.
 
-It runs the tool when its hook fails or is late, and says nothing of subagents.
+It runs the tool when its hook fails or is late, and its events do not tell subagents apart.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ def read(event: str, raw: Mapping[str, Any]) -> AgentEvent:
 
 
 def allowed(event: str, *, note: str) -> dict[str, Any]:
-    """Say yes."""
+    """Give the answer that permits the call; it has no field for the note."""
     del event, note
     return {"decision": "allow"}
 
 
 def carries_note(event: str) -> bool:
-    """Say whether `allowed` hands a note over itself."""
+    """Say whether the answer of `allowed` holds the note: never, for any event."""
     return not event
 
 
 def denied(event: str, reason: str) -> dict[str, Any]:
-    """Say no; the reason reaches the model."""
+    """Give the answer that denies the call; the model is told the reason."""
     del event
     return {"decision": "deny", "reason": reason}
 
 
 def noted(event: str, note: str) -> dict[str, Any]:
-    """Hand a note over to the model."""
+    """Give the answer that tells the model a note."""
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": note}}

@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from typing import Final
 
 _NAMES: Final = 48
-"""Paths that the globs of one call may come to."""
+"""The most paths that the globs of one call may stand for."""
 _UNREAD: Final = "\\()|"
-"""Characters by which a glob says more than these rules understand."""
+"""Characters of glob syntax that is not understood here (escapes, groups)."""
 
 
 class TooManyError(Exception):
-    """The braces of a glob come to more names than are asked about."""
+    """The braces of a glob stand for more names than are asked about."""
 
 
 def paths_below(where: str, globs: Sequence[str], *, any_depth: bool) -> tuple[tuple[str, ...], bool]:
@@ -25,21 +25,21 @@ def paths_below(where: str, globs: Sequence[str], *, any_depth: bool) -> tuple[t
 
     Args:
         where: The directory as typed.
-        globs: As the tool was given them; a text may list several, parted by blanks or commas.
+        globs: As the tool was given them; one text may hold several, separated by blanks or commas.
         any_depth: Whether a glob without a slash stands for names at any depth, as in a search for texts.
 
     Returns:
         The paths; and whether these are all that the globs can stand for.
 
     Raises:
-        TooManyError: See there.
+        TooManyError: They stand for more than are asked about.
     """
     found: dict[str, None] = {}
     is_clear = True
     for text in globs:
         for part in dict.fromkeys((text.strip(), *_parts(text))):
             if not part or (any_depth and part.startswith("!") and not part.startswith("!(")):
-                continue  # leaves files out: what is read is what would be without it
+                continue  # it leaves files out: without it no fewer are read
             is_clear = is_clear and not any(char in part for char in _UNREAD)
             for name in _without_braces(part):
                 for plain in dict.fromkeys((name, name.replace("\\", ""))):
@@ -75,7 +75,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _without_braces(text: str) -> list[str]:
-    """Spell out `{a,b}`; a range, or braces that do not close, stand for anything."""
+    """Replace `{a,b}` by each of its choices; a range, and braces that do not close, become `*`."""
     names, done = [text], list[str]()
     while names:
         name = names.pop()

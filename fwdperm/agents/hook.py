@@ -3,13 +3,13 @@
 Lives here: reading the event, asking, printing the decision in the agent's own shape. Never here: an agent's fields
 (the dialects), what a tool accesses (`tool_calls.py`), whether it may. Standard library only, and little of it.
 
-Fails closed: whatever goes wrong, a denial is printed and the exit code is 0, for most agents run the tool when their
-hook crashes or is late. It says which request it was and never repeats an exception's text.
+Fails closed: whatever goes wrong, a denial is printed and the exit code is 0, because most agents run the tool when
+their hook crashes or is late. The denial names the request, and never holds an exception's text.
 """
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found, unused-ignore]  # `signal` brings enum and functools along
+import _signal  # type: ignore[import-not-found, unused-ignore]  # importing `signal` would load enum and functools, too
 import os
 import sys
 import time
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from fwdperm.agents.lineage import TreePosition
 
 WAIT_S: Final = settings.WAIT_S
-"""Seconds a question waits. Below `LAST_S`."""
+"""Seconds a question waits for its answer. Less than `LAST_S`."""
 LAST_S: Final = 630
-"""Seconds after which the process denies whatever holds it up. Below `AGENT_TIMEOUT_S`."""
+"""Seconds after which a timer ends whatever the process is doing, and it denies. Less than `AGENT_TIMEOUT_S`."""
 AGENT_TIMEOUT_S: Final = 660
-"""Seconds that `fwdperm install` writes as the agent's own limit: with most agents the tool runs when that passes."""
+"""Seconds that `fwdperm install` sets as the agent's own limit. After that most agents run the tool."""
 EVENT_BYTES: Final = 1 << 26
 """Bytes of an event that are read; a write of a larger file is denied."""
 _KIND: Final = 0o170000
@@ -45,7 +45,7 @@ _UNLOGGED: Final = "-"
 USAGE: Final = "usage: fwdperm hook AGENT EVENT [--root DIR]   (AGENT: claude, codex, copilot, gemini, qwen)\n"
 
 PROBE: Final = {"fwdperm": "probe"}
-"""The event that `fwdperm doctor` tries a hook with: it is denied, and is nothing to log."""
+"""The event with which `fwdperm doctor` tries a hook: it is denied, and not logged."""
 AGENTS: Final = ("claude", "codex", "copilot", "gemini", "qwen")
 
 
@@ -81,7 +81,7 @@ def run_hook(arguments: Sequence[str]) -> int:
     _signal.setitimer(_signal.ITIMER_REAL, LAST_S)
     answer = _Hook(dialect, words[1], root=root, env=os.environ).answer()
     for number in (_signal.SIGTERM, _signal.SIGHUP, _signal.SIGINT, _signal.SIGALRM):
-        _signal.signal(number, _signal.SIG_IGN)  # from here on only the printing is left
+        _signal.signal(number, _signal.SIG_IGN)  # only printing is left: a signal must not cut the answer short
     if answer is not None:
         _print(answer)
     return 0
@@ -123,7 +123,7 @@ class _Hook:
 
     @property
     def _id(self) -> str:
-        """The request's id; made when it is first needed, for a note has no use for it."""
+        """The request's id. It is made when first needed, because after a tool call none is."""
         if not self._made_id:
             from fwdperm.client import new_request_id  # noqa: PLC0415 - see above
 
@@ -221,7 +221,7 @@ class _Hook:
     # -- notes -------------------------------------------------------------------------------------------------
 
     def _hand_over(self) -> dict[str, Any] | None:
-        """Take the note for the call that just ran. Without one this ends in one `stat`."""
+        """Give the note for the call that has just run, if there is one. Finding none takes one `stat`."""
         from fwdperm.client import take_note  # noqa: PLC0415 - a question has no use for it
 
         try:
@@ -272,7 +272,7 @@ class _Hook:
         return told
 
     def _log(self, what: str) -> None:
-        """Write one line: to standard error, and to a file that `fwdperm doctor` shows. Nothing of the event's text."""
+        """Write one line to standard error and to a file that `fwdperm doctor` shows; no text of the event."""
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         shown = "".join(char if char.isprintable() else "?" for char in f"{self._event[:40]} {self._id} {what}")
         line = f"{when} hook {self._dialect.NAME} {shown}\n".encode(errors="replace")
@@ -295,12 +295,12 @@ class _Hook:
 
 
 def _owner(said: AgentEvent) -> str:
-    """Give whose note it is: a subagent's own id if any, for agents differ in what they call its session."""
+    """Give whose note it is: a subagent's own id, because agents differ in which session they name for it."""
     return said.agent_id or said.session
 
 
 def _told_with_note(answer: Any) -> str:
-    """Give the sentence an approval's note is told in: the serving side's own, else one like it."""
+    """Give the sentence that tells the agent of a note: the daemon's own, else one of the same form."""
     told = answer.raw.get("denialReason")
     return told if isinstance(told, str) and told else f"User approved this tool call with feedback: {answer.note}"
 
@@ -326,7 +326,7 @@ def _print(answer: dict[str, Any]) -> None:
         while rest:
             rest = rest[os.write(1, rest) :]
     except OSError:
-        return  # nobody reads; with nothing read the agent has no approval either
+        return  # the agent no longer reads, and so it got no approval
 
 
 def _to_stderr(line: bytes) -> None:

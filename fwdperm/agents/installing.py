@@ -1,6 +1,6 @@
 """Putting our hooks into agents' own settings, and taking them out: text in, text out.
 
-Lives here: what is written for each agent, and how ours is told from what others wrote. Pure.
+Lives here: what is written for each agent, and how a hook of ours is recognised. Pure.
 Never here: files, diffs, backups (`cli/agents.py`); asking an agent what it thinks of its settings (`probing.py`).
 
 Fails closed: settings that cannot be read are not touched.
@@ -69,9 +69,9 @@ def is_our_hook(command: object, agent: str) -> bool:
 
 
 def is_written(command: object, agent: str, event: str, *, words: Sequence[str]) -> bool:
-    """Say whether a hook's command is, to the letter, what `put_hooks` writes for an event, with whatever root.
+    """Say whether a hook's command is exactly what `put_hooks` writes for an event, with any root.
 
-    `is_our_hook` finds what looks like ours, so that it can be replaced; only this says that it is.
+    `is_our_hook` also finds what only looks like ours, so that it can be replaced.
 
     Args:
         command: As it stands in the settings.
@@ -281,7 +281,7 @@ def _put_codex(text: str, *, words: Sequence[str], root: str, file: str) -> str:
 
 
 def _take_codex(text: str, *, file: str) -> str:
-    """Remove our hooks; trust entries of ours stay harmless: they trust a command that no longer stands there."""
+    """Remove our hooks. Their trust entries may stay: they trust a command that is no longer in the file."""
     if not find_hooks("codex", text, file=file):
         return text
     document = _read_toml(text, file=file)

@@ -1,8 +1,9 @@
-"""Whose child an asking agent is: the edges of the tree, as far as the agent's side can see them.
+"""Whose child an agent is that asks: its ancestors in the tree, as far as the agent's side can see them.
 
-Lives here: `position_of`. An edge: it reads the agent's own records of nested subagents and, for an agent's program
-that was started by another's shell tool, the variables that program was started with. Never here: what an edge is worth
-(the serving side takes it as a claim). Standard library only.
+Lives here: `position_of`. It reads files: the agent's own records of nested subagents and, where an agent was started
+by another agent's shell tool, the environment of that other agent's process. Never here: what this is worth (to the
+daemon it is a claim). Standard library only.
+
 
 A subagent is a session of its own: `<session of its root agent>/<its id>`. It asks in the inbox of the agent that
 started it. Fails closed: what cannot be read shortens the chain that is shown, and permits nothing.
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
     from fwdperm.agents.event import AgentEvent
 
 DEPTH: Final = 16
-"""Subagents in one another, and programs in one another, that are followed."""
+"""Levels of nested subagents, and of nested programs, that are followed."""
 _BYTES: Final = 1 << 18
 _ID: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 _STARTED_WITH: Final = ("CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", SESSION_VARIABLE)
 
 _CLAUDE: Final = "claude"
-"""The agent whose hooks see variables of its own program, not of the one around it."""
+"""The agent in whose hooks `CLAUDE_PID` and `CLAUDE_CODE_SESSION_ID` name the agent itself. Other agents do not set
+them: in their hooks they name the Claude Code whose shell tool started the agent."""
 
 
 class TreePosition:
@@ -91,7 +93,7 @@ def position_of(
 
 def _agents_around(event: AgentEvent) -> list[tuple[str, str]]:
     """Give (id, type) of the subagents between this one and the root agent, the nearest first."""
-    if event.parent_id:  # a subagent's own agent is its parent, or the root agent, which has the session's id
+    if event.parent_id:  # the event names the parent: a subagent, or the root agent, whose id is the session's
         return [] if event.parent_id == event.session else [(event.parent_id, "")]
     folder = _records(event)
     found: list[tuple[str, str]] = []
@@ -122,14 +124,14 @@ def _read_record(folder: str, agent_id: str) -> Mapping[str, Any]:
 
 
 def _programs_around(start: Mapping[str, str], started_with: Callable[[str], Mapping[str, str]]) -> tuple[str, ...]:
-    """Give the sessions of the programs whose shell tool an agent's program was started by, the nearest first.
+    """Give the sessions of the Claude Code processes around an agent: each started the next by its shell tool.
 
-    Claude Code tells its children its session and process. A program that `fwdperm run` started in between has been
-    told its parent by that, and stands for itself.
+    The nearest comes first. Claude Code gives its children its session and process id in variables. The search ends at
+    a program that `fwdperm run` started, which got its parent from there.
 
     Args:
-        start: What the agent's program was told at its start.
-        started_with: What any process was told at its start.
+        start: The environment that the agent's program was started with.
+        started_with: Gives the environment that a process was started with, by its id.
     """
     found: list[str] = []
     while len(found) < DEPTH:
@@ -144,7 +146,7 @@ def _programs_around(start: Mapping[str, str], started_with: Callable[[str], Map
 
 
 def _started_with(process: str) -> Mapping[str, str]:
-    """Give what a process was told at its start, of the few variables that matter; nothing where nobody says."""
+    """Give those of `_STARTED_WITH` that a process was started with; none where that cannot be read."""
     if not process.isdecimal():
         return {}
     try:

@@ -1,9 +1,9 @@
-"""OpenCode's asks as what they access, and our answers as its replies.
+"""What OpenCode's permission asks access, and our answers as its replies.
 
 Lives here: the mapping. Pure. Never here: its server (`opencode_bridge.py`).
 
-An ask lists every sub-command of a command line in `patterns`; each must be allowed, beside the whole line in
-`metadata.command`. An ask that does not show what it is about goes to a person.
+For a command line an ask lists each sub-command in `patterns`, and the whole line in `metadata.command`; all of them
+must be allowed. An ask that does not show what it is about goes to a person.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def accesses(ask: Mapping[str, Any], *, worktree: str) -> tuple[Access, ...]:
 
 
 def reply_to(answer: Answer) -> dict[str, str]:
-    """Give the reply for an answer. `always` is never said: grants live in the daemon, listed and revocable."""
+    """Give the reply for an answer. It is never `always`: grants are kept by the daemon, where they can be revoked."""
     if answer.approved:
         return {"reply": "once"}
     return {"reply": "reject", "message": answer.reason or "this was not permitted"}
@@ -90,7 +90,7 @@ def _searched(kind: str, patterns: list[str], about: Mapping[str, Any]) -> tuple
 
 
 def _commands(patterns: list[str], about: Mapping[str, Any]) -> tuple[Access, ...]:
-    """Give the line in every directory that the ask names for it."""
+    """Give the command line, once for each directory that the ask names for it to run in."""
     whole = _command(patterns, about)
     places = {name: about[name] for name in PLACES if about.get(name)}
     if not places:
@@ -101,7 +101,7 @@ def _commands(patterns: list[str], about: Mapping[str, Any]) -> tuple[Access, ..
 
 
 def _command(patterns: list[str], about: Mapping[str, Any]) -> Access:
-    """Give the whole line; a listed sub-command that does not stand in it is put below it, to be permitted too."""
+    """Give the whole command line; a listed sub-command that is not part of it is added as a line of its own."""
     line = text_of(about, "command")
     if not line and not patterns:
         return _unseen("bash")
@@ -140,7 +140,7 @@ def _web(kind: str, patterns: list[str], about: Mapping[str, Any]) -> tuple[Acce
 
 
 def _each(surface: str, patterns: list[str], about: Mapping[str, Any]) -> tuple[Access, ...]:
-    """Give one access per pattern; a bare `*` says nothing, so a person must look."""
+    """Give one access for each pattern; a bare `*` does not say what is accessed, so a person has to look."""
     if not patterns or any(one in _ANY for one in patterns):
         return (_unseen(surface, about),)
     return tuple(Access(surface, (one,)) for one in patterns)

@@ -3,8 +3,8 @@
 Lives here: reading the server's events, one task per open ask, replies. An edge: the network. Never here: what an ask
 means (`opencode.py`), whether it may.
 
-Fails closed: an ask that nobody answers stays open on the server's side, where nothing runs meanwhile. While no daemon
-serves, an ask is put again until its time is over, then refused. `always` is never replied.
+Fails closed: an ask that nobody answers stays open at the server, and its tool does not run. While no daemon serves, a
+question is asked again every second until its time is over, and then refused. The reply is never `always`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ AGAIN_S: Final = 1.0
 CALL_S: Final = 15.0
 """Seconds one call to the server may take."""
 SILENT_S: Final = 60.0
-"""Seconds without any event (the server beats more often) after which the connection is made anew."""
+"""Seconds without any event after which we connect again: a server that lives sends one more often."""
 _DEPTH: Final = 32
 
 
@@ -120,7 +120,7 @@ def bridge_opencode(url: str, *, root: str, env: Mapping[str, str], tell: Callab
 
 
 class _Bridge:
-    """One server's open asks. Its loop owns everything; threads read the server and hand over."""
+    """One server's open asks. All state belongs to the event loop; threads only read from the server and pass it on."""
 
     def __init__(self, server: Server, *, root: str, env: Mapping[str, str], tell: Callable[[str], None]) -> None:
         self._server = server
@@ -149,7 +149,7 @@ class _Bridge:
             await asyncio.sleep(AGAIN_S)
 
     async def _follow(self) -> None:
-        """Read events to the connection's end; what was asked before it is looked for first."""
+        """Handle events until the connection ends. With the first one, look for asks that were open before."""
         loop = asyncio.get_running_loop()
         events: asyncio.Queue[dict[str, Any] | Exception | None] = asyncio.Queue()
         reader = threading.Thread(target=self._read, args=(loop, events), daemon=True)
@@ -168,7 +168,7 @@ class _Bridge:
             await self._take(event)
 
     def _read(self, loop: asyncio.AbstractEventLoop, events: asyncio.Queue[dict[str, Any] | Exception | None]) -> None:
-        """Read events in a thread: of every directory where the server offers that, else of its own."""
+        """Read events, in a thread: those of all directories; from an older server those of its own directory."""
 
         def hand(event: dict[str, Any] | Exception | None) -> None:
             with contextlib.suppress(RuntimeError):  # the loop has ended
@@ -188,7 +188,7 @@ class _Bridge:
             hand(error if isinstance(error, (OSError, ValueError)) else ConnectionError(type(error).__name__))
 
     async def _look_for_open(self) -> None:
-        """Ask about what was already open: in the server's own directory and in every one that is known."""
+        """Take up asks that were open before: those of the server's own directory and of each one that is known."""
         with contextlib.suppress(OSError, ValueError):
             sessions = await asyncio.to_thread(self._server.call, "GET", "/session")
             for info in sessions if isinstance(sessions, list) else ():
@@ -218,7 +218,7 @@ class _Bridge:
             case "permission.replied":
                 task = self._open.pop(text_of(said, "requestID") or text_of(said, "permissionID"), None)
                 if task is not None:
-                    task.cancel()  # somebody was faster: our question is withdrawn
+                    task.cancel()  # somebody else replied: this withdraws our question
             case "session.created" | "session.updated":
                 info = said.get("info")
                 if isinstance(info, dict):
@@ -251,7 +251,7 @@ class _Bridge:
         self._open.clear()
 
     async def _settle(self, name: str, ask: Mapping[str, Any], *, directory: str) -> None:
-        """Ask about one ask, and reply. Every way out but an approval of all its parts is a refusal."""
+        """Ask the daemon about one ask, and reply. Unless all of its parts are approved, the reply is a refusal."""
         try:
             reply = await self._decide(ask, directory=directory)
         except BadEvent as error:
@@ -282,7 +282,7 @@ class _Bridge:
         return opencode.reply_to(answer)
 
     async def _ask(self, access: Access, line: list[tuple[str, _Session]], *, where: str, ends: float) -> Answer:
-        """Ask the daemon; while none serves, again until the time is over."""
+        """Ask the daemon; while none serves, ask again until the time is over."""
         above = [(one, known.agent or opencode.NAME) for one, known in line[1:]] + [(self._top, "")]
         requester = Requester(
             cwd=where or "/",
@@ -309,7 +309,7 @@ class _Bridge:
             await asyncio.sleep(AGAIN_S)
 
     async def _line(self, session: str, *, directory: str) -> list[tuple[str, _Session]]:
-        """Give a session and those above it, the nearest first; what the server does not tell ends the line."""
+        """Give a session and its ancestors, the nearest first, as far as the server names them."""
         line: list[tuple[str, _Session]] = []
         while session and len(line) < _DEPTH and session not in {one for one, _ in line}:
             known = self._sessions.get(session)
@@ -325,7 +325,7 @@ class _Bridge:
         return line
 
     async def _worktree(self, directory: str) -> str:
-        """Give what the server takes relative patterns to be relative to."""
+        """Give the directory that the server's relative patterns are meant in."""
         if directory not in self._worktrees:
             found = ""
             with contextlib.suppress(OSError, ValueError):

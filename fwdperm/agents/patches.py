@@ -42,7 +42,7 @@ def patched(call: ToolCall) -> tuple[Access, ...]:
 
 
 def _read_patch(call: ToolCall, text: str, files: dict[str, list[str]]) -> None:
-    """Put the files that a patch touches into `files`, each with its lines; blanks before a header do not hide it."""
+    """Add the files that a patch touches to `files`, each with its lines. Blanks before a header do not hide it."""
     lines: list[str] = []
     for line in text.splitlines():
         plain = line.strip()

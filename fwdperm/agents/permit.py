@@ -1,4 +1,4 @@
-"""One tool call's permission for programs in Python: every framework's callback in one function.
+"""Asking about one tool call from Python: the function that callbacks of agent frameworks can be built on.
 
 Lives here: `permit`, `Permit`. Never here: a framework's own types (`claude_sdk.py`, `examples/`).
 
@@ -31,7 +31,7 @@ class Permit:
     """Whether a tool call may run.
 
     Attributes:
-        approved: True when everything it accesses was approved. The only way to yes.
+        approved: True when everything that it accesses was approved. Nothing else permits it.
         reason: What to tell the model when it was not.
         note: What a person who approved wants the model to know; empty for none.
         request_id: For `fwdperm why`.

@@ -1,10 +1,10 @@
-"""Looking whether an agent's hooks really run.
+"""Trying whether an agent's hooks really run.
 
 Lives here: starting our own hook with an event that decides nothing, an agent's version, and what Codex says of its
-hooks. An edge: it starts processes, each by its words and none by a shell. Never here: an agent's settings
-(`installing.py`), words for people, a command that was found in a file: settings are other people's text.
+hooks. It starts processes, never through a shell, and never a command that it read from a file: others may have written
+that. Never here: an agent's settings (`installing.py`), words for people.
 
-Fails closed: a hook that does not answer in time, or not in its agent's shape, does not run.
+Fails closed: a hook that does not answer in time, or not in the agent's form, is reported as not running.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TRUSTED: Final = frozenset({"trusted", "managed"})
 
 
 def try_hook(agent: str, event: str, *, env: Mapping[str, str], asks: bool) -> str:
-    """Start our hook with an event that only tries it: this interpreter and this package, whatever settings say.
+    """Start our hook, with this interpreter and this package whatever settings say, and give it the trial event.
 
     Args:
         agent: The agent, one of ours.
@@ -86,7 +86,7 @@ def version_of(program: str, *, env: Mapping[str, str]) -> str:
 
 
 def _find(program: str, env: Mapping[str, str]) -> str | None:
-    """Find a program on the operator's path; relative entries of it would be whatever directory this runs in."""
+    """Find a program on the operator's path. Relative entries are left out: they depend on the current directory."""
     places = [place for place in env.get("PATH", os.defpath).split(os.pathsep) if place.startswith("/")]
     return shutil.which(program, path=os.pathsep.join(places)) if places else None
 
@@ -126,7 +126,7 @@ def codex_hooks(*, env: Mapping[str, str], cwd: Path) -> list[dict[str, Any]] | 
 
 
 def _converse(server: subprocess.Popen[str], asked: tuple[dict[str, Any], ...]) -> list[dict[str, Any]] | None:
-    """Send what is asked, read up to the last answer, end the server. It ends itself when its input does."""
+    """Send the questions, read up to the answer to the last one, and end the server. A timer ends it if it hangs."""
     from threading import Timer  # noqa: PLC0415 - only here
 
     watch = Timer(PATIENCE_S, server.kill)

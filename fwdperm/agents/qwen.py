@@ -1,8 +1,8 @@
-"""Qwen Code's dialect: the shapes of Claude Code's hooks, before each tool.
+"""Qwen Code's dialect: that of Claude Code, and it asks before each tool.
 
 Lives here: what differs. Pure. Never here: asking, files. Standard library only.
 
-Its hooks run under `--yolo` only, where nothing else asks.
+It runs hooks only under `--yolo`, and then it asks nobody itself.
 """
 
 from __future__ import annotations

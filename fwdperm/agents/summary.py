@@ -1,7 +1,7 @@
-"""A tool's input in a size that people and a judge can read.
+"""A tool's input, shortened to a size that people and a judge can read.
 
 Lives here: `shortened` (long texts become their size, digest and first lines), `size_of`, `compact`. Pure.
-Never here: what a rule is matched on; that is `tool_calls.py`, and it is never shortened without a floor.
+Never here: what rules are matched on (`tool_calls.py`); a person has to look where that is shortened.
 Standard library only.
 """
 
@@ -26,7 +26,7 @@ _DEPTH: Final = 6
 
 
 def size_of(text: str) -> str:
-    """Say how large a text is and which: lines, characters, the beginning of its digest."""
+    """Give the size of a text in lines and characters, and the beginning of its digest, which identifies it."""
     lines = text.count("\n") + (bool(text) and not text.endswith("\n"))
     digest = digest_of(text.encode(errors="surrogatepass"))[:16]
     return f"{lines} lines, {len(text)} characters, sha256 {digest}"
@@ -43,7 +43,7 @@ def shortened(value: Any, *, depth: int = 0) -> Any:
 
     Args:
         value: Any JSON value.
-        depth: How deep it stands.
+        depth: How many lists and objects it is inside of.
     """
     if isinstance(value, str):
         return value if len(value) <= LONGEST_TEXT else f"({size_of(value)}) {first_lines(value)}"
@@ -64,7 +64,7 @@ def shortened(value: Any, *, depth: int = 0) -> Any:
 
 
 def compact(value: Mapping[str, Any]) -> str:
-    """Give an object as one line of JSON with its names in order, so that equal inputs read alike.
+    """Give an object as one line of JSON with its names sorted, so that equal inputs give equal texts.
 
     Raises:
         JsonError: It cannot be written down.

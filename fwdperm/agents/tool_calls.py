@@ -1,13 +1,14 @@
-"""An agent's tool call as what it accesses: the one table from tools to surfaces, for every agent.
+"""What an agent's tool call accesses: the table from tool names to surfaces, for all agents.
 
 Lives here: `accesses`. Pure. Never here: an agent's events (the dialects), the fields' names (`fields.py`), a decision.
 Standard library only.
 
-Every field that can carry a path, a glob, a directory, a command or an address becomes a fact. Fails closed: a tool
-that is known but does not say what it accesses is refused, for a newer agent may have renamed the field that a rule's
-deny looks at. Fields that disagree, that are not known, or that cannot be read floor the call to a person: which of
-them counts is the agent's to say, and agents differ. A tool that is not known is its own surface, with its whole input
-as value.
+Every field that can hold a path, a glob, a directory, a command or an address becomes a fact. A tool that is not known
+is a surface of its own, with its whole input as value.
+
+Fails closed. A known tool that does not say what it accesses is refused: a newer agent may have renamed the field, and
+a deny would have nothing to match. With fields that contradict each other, that are unknown or that cannot be read, a
+person has to look at the call: which of them counts, only the agent knows.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _PLAIN: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0
 _SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "fish", "ksh", "pwsh", "powershell", "cmd"})
 _SHELL_PLACES: Final = frozenset({"", "/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"})
 _INPUT_CHARS: Final = 16 * 1024
-"""Characters of a tool's input that are matched whole; past it the texts are shortened and a person must look."""
+"""Characters of a tool's input up to which all of it is matched. A longer one is shortened, with a floor."""
 
 
 def accesses(tool: str, tool_input: Mapping[str, Any], *, cwd: str = "") -> tuple[Access, ...]:
@@ -64,7 +65,7 @@ def _server_tool(tool: str) -> str:
 
 
 def _with_input(surface: str, name: str, tool_input: Mapping[str, Any]) -> Access:
-    """Make an access whose value is a name with the whole input; a huge one is shortened and floors to a person."""
+    """Make an access whose value is a name and the whole input. A very long input is shortened, with a floor."""
     try:
         text = compact(tool_input) if tool_input else ""
     except JsonError:
@@ -114,7 +115,7 @@ _WITHOUT_SANDBOX: Final = ("dangerouslyDisableSandbox", "with_escalated_permissi
 
 
 def _in_shell(call: ToolCall, line: str) -> str:
-    """Give the line behind the program that is to read it, where that is none of the usual shells."""
+    """Give the command line, as `PROGRAM -c LINE` where the call names a program to run it that is no usual shell."""
     shell = call.input.get("shell")
     if not isinstance(shell, str) or not shell.strip():
         return line
@@ -124,7 +125,7 @@ def _in_shell(call: ToolCall, line: str) -> str:
 
 
 def _place(path: str) -> str:
-    """Write a directory so that `cd` goes there; a home stays one, whether or not the tool would expand it."""
+    """Quote a directory for `cd`. A `~` or `$HOME` at its start is taken for the home, as some tools do."""
     path = path.strip()
     start, slash, rest = path.partition("/")
     if start in {"~", "$HOME", "${HOME}"}:
@@ -161,7 +162,7 @@ def _of_paths(call: ToolCall, surface: str, paths: Sequence[str], *, message: st
 
 
 def _change(surface: str, path: str, tool_input: Mapping[str, Any]) -> str:
-    """Say what a write or an edit changes, in a few lines: never the whole content."""
+    """Describe in a few lines what a write or an edit changes; never the whole content."""
     for name in ("content", "file_text", "new_source", "contents"):
         content = tool_input.get(name)
         if isinstance(content, str):
@@ -181,7 +182,7 @@ def _change(surface: str, path: str, tool_input: Mapping[str, Any]) -> str:
 
 
 def _step(edit: Mapping[str, Any]) -> tuple[int, int, str] | None:
-    """Give lines taken, lines put, and how both begin."""
+    """Give how many lines an edit removes and adds, and the first lines of both; None for what is no edit."""
     old = edit.get("old_string", edit.get("old_str", edit.get("oldString")))
     new = edit.get("new_string", edit.get("new_str", edit.get("newString")))
     if not isinstance(old, str) or not isinstance(new, str):
@@ -210,7 +211,7 @@ def _search(surface: str) -> Callable[[ToolCall], tuple[Access, ...]]:
 
 
 def _below(call: ToolCall, places: Sequence[str], globs: Sequence[str], *, any_depth: bool) -> list[str]:
-    """Give the paths that globs may stand for; those that cannot be told are a doubt."""
+    """Give the paths that globs may stand for; a glob that is not fully understood is a doubt."""
     from fwdperm.agents.glob_paths import TooManyError, paths_below  # noqa: PLC0415 - few calls have any
 
     found: list[str] = []
@@ -302,4 +303,4 @@ _KNOWN: Final[dict[str, Callable[[ToolCall], tuple[Access, ...]]]] = {
     **dict.fromkeys(("skill", "activateskill", "slashcommand"), _skill),
     "applypatch": _patch,
 }
-"""Tool names without case, `_` and `-` -> how their input says what they access."""
+"""Tool name in lower case, without `_` and `-` -> what reads from its input what it accesses."""

@@ -13,7 +13,7 @@ import sys
 from typing import Final
 
 _READERS: Final = frozenset({"list", "show", "explain", "check", "status", "tree", "why", "audit", "rules", "schema"})
-"""Commands that only print: when nobody reads on (`| head`), they end without a word, as other tools do."""
+"""Commands that only print. When the reader of their output ends (`| head`), they end silently, as other tools do."""
 
 
 def main() -> int:
@@ -22,8 +22,8 @@ def main() -> int:
 
     asks_to_stop = signal.getsignal(signal.SIGINT)
     if asks_to_stop is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C while loading ends us at once, without a traceback
-    gc.disable()  # nothing that loading makes is garbage: looking for some is a tenth of the start
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C while modules load ends us without a traceback
+    gc.disable()  # importing makes no garbage, and looking for some takes a tenth of the start
     from fwdperm.cli.app import app  # noqa: PLC0415 - typer loads when a command runs, not when a name is looked up
 
     gc.enable()

@@ -1,7 +1,7 @@
 """`fwdperm install`, `uninstall`, `import`, `bridge`: bringing agents and their existing settings to the daemon.
 
-Lives here: four commands, agents' files (read, shown as a diff, backed up, replaced). Never here: what is written into
-them (`agents/installing.py`), what an agent's words mean.
+Lives here: the commands, and reading, backing up and replacing agents' files, with the change shown as a diff. Never
+here: what is written into them (`agents/installing.py`), what an agent's settings mean.
 """
 
 from __future__ import annotations
@@ -240,7 +240,8 @@ def _replace(path: Path, content: str) -> Path | None:
 def _trust_codex(path: Path, *, root: str, quiet: bool) -> None:
     """Write Codex's trust entries for our hooks with the hashes Codex itself gives, and check that it trusts them.
 
-    For what we have just written, to the letter: a project's settings may hold a command that only looks like ours.
+    Only for commands that are exactly what we have just written: a project's settings may hold one that looks like ours
+    and does something else.
     """
     from fwdperm.agents import HOOK_EVENTS, codex_hooks, hook_command_line, is_trusted, trust_hooks  # noqa: PLC0415 - only here  # noqa: PLC0415 - as above
 
@@ -256,7 +257,7 @@ def _trust_codex(path: Path, *, root: str, quiet: bool) -> None:
 
     untrusted = {str(one["key"]): str(one["currentHash"]) for one in ours() if not is_trusted(one)}
     if untrusted:
-        user = settings_file("codex", env=os.environ, project=None)  # trust is the user's to give, never a project's
+        user = settings_file("codex", env=os.environ, project=None)  # a project's own settings cannot give trust
         before = _read(user)
         _change(user, before, trust_hooks(before, untrusted, file=str(user)), dry_run=False, quiet=quiet)
     left = [one for one in ours() if not is_trusted(one)]

@@ -35,7 +35,7 @@ Note = Annotated[str, typer.Option("--note", metavar="TEXT", help="Words for the
 Same = Annotated[bool, typer.Option("--same", help="Answer also what waits and asks exactly the same.")]
 
 _UNCUT: Final = 1_000_000
-"""Columns of a row that no terminal shows: a program reads it."""
+"""Columns that no row reaches: where the output goes to a program, rows are not cut."""
 _LIST_WAIT_S = 30.0
 """Seconds `list --wait` waits: long enough for a script to start its agents, short enough not to hang it."""
 
@@ -49,7 +49,7 @@ CODES: Final = {
     Fate.NOT_TAKEN: Exit.NOBODY,
     Fate.NOT_SAID: Exit.INTERNAL,
 }
-"""What a command that answers ends with."""
+"""The exit code of a command that answers, by what became of the answer."""
 
 
 def register(app: typer.Typer) -> None:
@@ -208,7 +208,7 @@ def _remember(name: str, reply: Reply, root: Path | None, *, as_json: bool, quie
 
 
 def _width() -> int:
-    """Give the columns of a row: the terminal's, or enough for everything where none cuts it short."""
+    """Give the columns of a row: the terminal's; where the output goes elsewhere, enough for everything."""
     return shutil.get_terminal_size((_UNCUT, 24)).columns if sys.stdout.isatty() else _UNCUT
 
 
@@ -221,7 +221,7 @@ def _groups(prompts: Sequence[Prompt]) -> list[list[Prompt]]:
 
 
 def _rows(group: Sequence[Prompt], *, width: int) -> Iterator[str]:
-    """Draw a group: its oldest in full, the others by id; `--same` answers them all."""
+    """Give the rows for a group: its oldest question, and the ids of the others; `--same` answers them all."""
     yield prompt_summary(group[0], width=width)
     if len(group) > 1:
         others = " ".join(shown(prompt.id) for prompt in group[1:])
@@ -244,7 +244,7 @@ def _answer(ids: Sequence[str], reply: Reply, root: Path | None, *, as_json: boo
 
 
 def _give(setting: Locations, prompts: Sequence[Prompt], name: str, reply: Reply) -> tuple[Fate, str]:
-    """Answer one id: bound to the digest of the prompt that lies there now."""
+    """Answer the question with one id. The answer names the digest of its prompt as read just now."""
     prompt = _find(prompts, name)
     if prompt is not None:
         word = _send(setting, prompt.key, reply.model_copy(update={"digest": prompt.digest}))
@@ -256,7 +256,7 @@ def _give(setting: Locations, prompts: Sequence[Prompt], name: str, reply: Reply
 
 
 def _full(prompts: Sequence[Prompt], name: str) -> str:
-    """Give the whole id of what is meant; what was typed where nothing is."""
+    """Give the whole id of the question that a typed id means; the typed one where no question has it."""
     prompt = _find(prompts, name)
     return prompt.id if prompt is not None else name
 
@@ -288,7 +288,7 @@ def _open(setting: Locations) -> tuple[Prompt, ...]:
 def _find(prompts: Sequence[Prompt], name: str) -> Prompt | None:
     """Find a prompt by id, by `inbox/id`, or by a beginning that only one has; end the command when several have it.
 
-    The inbox tells two apart: whoever copies an id into another one must not keep the first from being answered.
+    With `inbox/id` a question can be named also when a child used its id in another inbox to make it ambiguous.
     """
     exact = [prompt for prompt in prompts if f"{prompt.inbox}/{prompt.id}" == name]
     exact = exact or [prompt for prompt in prompts if prompt.id == name]

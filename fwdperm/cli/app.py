@@ -37,7 +37,7 @@ def every_command(
         bool, typer.Option("--version", help="Say which version this is.", is_eager=True, callback=_say_version)
     ] = False,
 ) -> None:
-    """Take what stands before a command."""
+    """Take the options before a command."""
 
 
 @app.command("ask", short_help="Ask for one permission and wait for the answer.")

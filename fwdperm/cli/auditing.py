@@ -1,4 +1,4 @@
-"""`fwdperm audit tail|query|verify|export|prune`: reading the journal, and giving up its oldest lines.
+"""`fwdperm audit tail|query|verify|export|prune`: reading the journal, and removing its oldest lines.
 
 Lives here: five commands over `journal/`. Only `prune` opens anything for writing, and only while nobody serves.
 """
@@ -204,7 +204,7 @@ def prune_command(
 
 
 def _prune(setting: Locations, retention: Retention) -> str:
-    """Prune while nobody serves; say who serves where somebody does."""
+    """Prune if nobody serves; else give in words who serves. Empty when it was pruned."""
     from fwdperm.serve import prune_unserved  # noqa: PLC0415 - only here
 
     try:
@@ -215,7 +215,7 @@ def _prune(setting: Locations, retention: Retention) -> str:
 
 
 def _retention(setting: Locations) -> Retention:
-    """Read what the settings keep; end the command where they cannot be read, or say something else than they mean."""
+    """Read how much the settings keep; end the command when they cannot be read or have an error."""
     from fwdperm.policy import read_settings  # noqa: PLC0415 - only here
     from fwdperm.rules import LayerKind, read_config  # noqa: PLC0415 - as above
 
@@ -244,7 +244,7 @@ def _journal(setting: Locations) -> Path:
 
 
 def _one_of(value: str, known: Iterable[str], *, option: str) -> str:
-    """Let an empty or a known value through; end the command for one that could never match."""
+    """Give a value that is empty or known; end the command for another one, which no line could match."""
     names = sorted(known)
     if value and value not in names:
         fail(f"`{option}` has no `{shown(value)}`, expected one of {', '.join(names)}", Exit.USAGE)

@@ -1,4 +1,4 @@
-"""What every command shares: its options, its places, and how it speaks.
+"""What every command shares: options, locations, output, exit codes.
 
 Lives here: `Locations` (root, state, config as the options say), output helpers, the exit codes. JSON goes to standard
 output, words for people that are not the result go to standard error.
@@ -69,7 +69,7 @@ class Locations:
 
     @classmethod
     def of(cls, root: Path | None, config: Path | None = None) -> Locations:
-        """Read the options; end the command with exit 2 when no place is known."""
+        """Find the locations; end the command with exit 2 when the user has no directory to put them in."""
         env = os.environ
         try:
             found = find_root(env, explicit=str(root) if root else None)
@@ -108,5 +108,5 @@ def fail(message: str, code: Exit) -> NoReturn:
 
 
 def wants_colour(*, no_color: bool) -> bool:
-    """Say whether colour may be used: a terminal, and nobody said no."""
+    """Say whether colour may be used: standard output is a terminal, and neither option nor environment forbids it."""
     return not no_color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and sys.stdout.isatty()

@@ -2,7 +2,8 @@
 
 Lives here: the command, its findings and their words. Never here: how a hook is tried (`agents/probing.py`).
 
-What stands in settings is other people's text: it is compared with what we write and shown escaped, never run.
+Others may have written an agent's settings. So a command found there is compared with what we write, and shown escaped;
+it is never run.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _LOG_LINES: Final = 5
 _SHOWN_CHARS: Final = 400
 """Characters of a command that are shown."""
 _TRIED: Final[Mapping[str, str]] = {"claude": "2.1.332", "codex": "0.171.0", "copilot": "1.0.102"}
-"""Versions that this version was tried with, by an agent's program."""
+"""By an agent's program, the version of it that this version was tried with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class DoctorFinding:
 
     Attributes:
         subject: `daemon`, `settings`, an agent's name, `judge`, `log`.
-        is_good: Whether it is as it must be; None for something that is only told.
+        is_good: Whether it is as it must be; None for what is only information.
         words: What was found, for people.
     """
 
@@ -111,7 +112,7 @@ def _daemon(setting: Locations) -> Iterator[DoctorFinding]:
 
 
 def _served(setting: Locations) -> Status | None:
-    """Give what a living daemon says of itself; None without one, which `_daemon` tells."""
+    """Give the status of a daemon that serves; None without one, of which `_daemon` tells."""
     try:
         status = read_status(setting.state)
     except FwdpermError:
@@ -147,7 +148,7 @@ def _agent(name: str, setting: Locations) -> Iterator[DoctorFinding]:
 
 
 def _hooks(name: str, setting: Locations) -> Iterator[DoctorFinding]:
-    """Look at each place where an agent's hooks may stand."""
+    """Look at each file that an agent's hooks may be in."""
     from fwdperm.agents import find_hooks  # noqa: PLC0415 - only here
 
     for project in (None, Path.cwd()):
@@ -206,7 +207,7 @@ def _try(name: str, path: Path, hooks: tuple[Any, ...], setting: Locations) -> I
 
 
 def _different(name: str, where: str, command: str) -> str:
-    """Say that a command is not what we write; only shown, never tried."""
+    """Give the words for a command that is not what we write. It is shown, and not run."""
     begun = command if len(command) <= _SHOWN_CHARS else f"{command[:_SHOWN_CHARS]}... ({len(command)} characters)"
     return f"{where} is a different command than `fwdperm install {name}` writes here, and was not tried: `{begun}`"
 
@@ -230,7 +231,7 @@ def _codex_trust() -> Iterator[DoctorFinding]:
 
 
 def judge_findings(config: Path) -> Iterator[DoctorFinding]:
-    """Say what can be said of the judge without a call: a model that ends, a key that is not where it should be."""
+    """Find what is wrong with the judge without a call: a model that is no longer offered, a key that is not set."""
     if not config.exists():
         return
     found, problems = read_settings(read_config(config.read_bytes(), file=str(config), kind=LayerKind.USER))
@@ -242,7 +243,7 @@ def judge_findings(config: Path) -> Iterator[DoctorFinding]:
 
 
 def held_judge_findings(status: Status) -> Iterator[DoctorFinding]:
-    """Say the same of the judge that a daemon holds."""
+    """Do as `judge_findings` for the settings that a daemon uses."""
     for problem in status.problems:
         if "`judge" in problem:
             yield DoctorFinding("judge", is_good=False if problem.startswith("cannot") else None, words=problem)

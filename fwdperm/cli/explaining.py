@@ -1,6 +1,6 @@
-"""`fwdperm explain`: what would happen to a request, and which line of which file says so; what a program is known for.
+"""`fwdperm explain`: what would happen to a request and by which line of which file; what is known of a program.
 
-Lives here: the command, and the fast path over a file of past requests. Never here: the explanation itself.
+Lives here: the command, and deciding a whole file of requests quickly. Never here: the explanation itself.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _CODES = {"allow": Exit.OK, "deny": Exit.REJECTED, "ask": Exit.WOULD_ASK}
 _ANSWERS = 8_192
-"""Answers of a file that are remembered, some two kilobytes each."""
+"""Answers for a file's lines that are cached, some two kilobytes each."""
 _REMEMBERED_CHARS = 2_000
-"""Characters of a request whose answer is remembered."""
+"""Longest request, in characters, whose answer is cached."""
 _GARBAGE = 50_000
-"""New objects between two looks for garbage: nearly nothing here needs one."""
+"""New objects between two runs of the garbage collector, which finds nearly nothing here."""
 _DUMP = json.JSONEncoder(separators=(",", ":")).encode
 _ACTIONS = frozenset({"allow", "ask", "deny"})
 
@@ -101,7 +101,7 @@ def explain_command(
 
 
 def _explain_program(command: str, *, as_json: bool) -> None:
-    """Print the page of a program, or what it means that there is none; then the exit code says so, too."""
+    """Print the page of a program; where there is none, print what that means, and exit with 5."""
     from fwdperm.guard import (  # noqa: PLC0415 - as above
         describe_program,
         program_as_json,
@@ -120,7 +120,7 @@ def _explain_program(command: str, *, as_json: bool) -> None:
 
 
 def _request(facts: Facts, *, agent: str = "", request_id: str = "explained", chain: str = "") -> Request:
-    """Make the request that is explained. Its session is a claim: what only a proven requester has is not counted."""
+    """Make the request to explain. Its session is not proven, so what counts only for a proven one does not count."""
     *_, inbox, session = ["root", *(part for part in chain.split("/") if part)] if chain else ["root", "explained"]
     return Request(request_id, digest="", inbox=inbox, session=session, agent=agent, facts=facts)
 
@@ -133,9 +133,9 @@ class _Source:
         root: The inbox tree.
         state: What children must not reach.
         config: The configuration.
-        text: What the daemon holds of it; None for the file on disk alone.
-        workspace: The daemon's own directory; None where nobody serves: then the requester's is taken.
-        is_in_force: Whether a daemon serves by it.
+        text: The configuration's text that the daemon uses; None to use the file on disk.
+        workspace: The workspace the daemon was started with; None where nobody serves: then the requester's directory.
+        is_in_force: Whether this is what a daemon uses now.
     """
 
     root: Path
@@ -147,14 +147,14 @@ class _Source:
 
     @classmethod
     def of_file(cls, setting: Locations) -> _Source:
-        """Take the file as it is, whoever serves."""
+        """Take the file on disk, whether or not a daemon serves."""
         return cls(setting.root, setting.state, setting.config)
 
     @classmethod
     def in_force(cls, setting: Locations, *, quiet: bool) -> _Source:
-        """Take what the daemon of the root holds, and say where the file on disk differs; the file where none serves.
+        """Take what the root's daemon uses, and tell where the file on disk differs; without a daemon take the file.
 
-        Where it cannot be learnt what a daemon holds, the file is taken, and that is said.
+        If it cannot be learned what the daemon uses, the file is taken, too, and the person is told.
         """
         from fwdperm.cli.telling import is_fresh  # noqa: PLC0415 - as above
         from fwdperm.serve import (  # noqa: PLC0415 - as above            Kind,
@@ -185,12 +185,12 @@ class _Source:
 
 
 def _recorded(source: _Source, request: Request) -> DecisionContext:
-    """Give the context that the daemon of this root uses; one that would be started in the requester's directory."""
+    """Give the context by which this root's daemon decides; without one, by which a daemon started here would."""
     return _open(source, cwd=request.facts.cwd if request.facts else "", with_memory=True).context(request)
 
 
 def _open(source: _Source, *, cwd: str, with_memory: bool = False) -> Rulebook:
-    """Open what is recorded for the root; with what people taught, where one request is explained."""
+    """Open the rules of the root; with `with_memory` also the session rules, which takes reading the journal."""
     from fwdperm.policy import (  # noqa: PLC0415 - lines that carry their rules do without it
         open_rulebook,
         recall_taught_rules,
@@ -218,7 +218,7 @@ def _open(source: _Source, *, cwd: str, with_memory: bool = False) -> Rulebook:
 
 
 def _explain_file(path: Path, setting: Locations, source: _Source) -> None:
-    """Decide every line of a file, one JSON object in and out each. A line that cannot be read floors to ask."""
+    """Decide every line of a file: a JSON object each, answered by one. A line that cannot be read is an ask."""
     import gc  # noqa: PLC0415 - only here
 
     gc.freeze()
@@ -235,11 +235,11 @@ def _explain_file(path: Path, setting: Locations, source: _Source) -> None:
 
 
 class Bulk:
-    """Decides lines. Rulesets that lines carry are composed once each, and what was asked before is remembered.
+    """Decides the lines of a file. Rulesets in the lines are composed once each, and answers are cached.
 
     Args:
-        setting: The root; its configuration is taken as it is on disk.
-        source: What is taken instead; None for that.
+        setting: The root and its configuration on disk.
+        source: The rules to use in place of those; None for those.
     """
 
     def __init__(self, setting: Locations, source: _Source | None = None) -> None:
@@ -254,16 +254,16 @@ class Bulk:
         self._remembered = lru_cache(maxsize=_ANSWERS)(self._text)
 
     def decide(self, line: bytes, *, number: int) -> dict[str, Any]:
-        """Decide one line. Never raises: what cannot be used is an ask that says why."""
+        """Decide one line. Never raises: the answer to a line that cannot be used is an ask that says why."""
         answer: dict[str, Any] = json.loads(self.answer(line, number=number))
         return answer
 
     def answer(self, line: bytes, *, number: int) -> str:
-        """Decide one line, as the line of JSON that answers it. Never raises.
+        """Decide one line, and give the line of JSON that answers it. Never raises.
 
         Args:
             line: One JSON object.
-            number: Which line it is: its name when it has no `id`.
+            number: The line's number, which the answer names when the line has no `id`.
         """
         name = str(number)
         try:
@@ -280,7 +280,7 @@ class Bulk:
         return f'{{"id":{name},{rest}\n'
 
     def _text(self, facts: Facts, agent: str, own: str) -> str:
-        """Give the answer but for its id."""
+        """Give the answer's JSON without its beginning, which holds the id: so it can be cached for other ids."""
         request = _request(facts, agent=agent)
         return _DUMP(self._as_json(self._explain(request, self._context(request, own))))[1:]
 
@@ -297,7 +297,7 @@ class Bulk:
 
 
 def _named(name: Any, number: int) -> str:
-    """Give a line's name as JSON; its number where the name is a number that JSON does not know."""
+    """Give a line's `id` as JSON; the line's number where that cannot be written (NaN, infinities)."""
     try:
         return json.dumps(name, separators=(",", ":"), allow_nan=False)
     except ValueError:
@@ -305,7 +305,7 @@ def _named(name: Any, number: int) -> str:
 
 
 def _unusable(reason: str) -> str:
-    """Give the answer, but for its id, to a line that holds no request: every field, and an ask."""
+    """Give the answer, without its id, for a line that holds no request: an ask with all the fields of any answer."""
     guard = {"class": "dangerous", "id": "dangerous.opaque", "reason": reason, "words": []}
     answer: dict[str, Any] = {
         "action": "ask",
@@ -319,7 +319,7 @@ def _unusable(reason: str) -> str:
 
 
 def _read_row(row: Any, *, home: str) -> tuple[Facts, str, str]:
-    """Read one line: its facts, its agent, and its own rules as text (empty for the recorded ones)."""
+    """Read one line: its facts, its agent, and the rules in it as JSON text; empty to use the recorded rules."""
     if not isinstance(row, dict):
         raise ChildError("is not a JSON object")
     surface = row.get("surface")
@@ -345,7 +345,7 @@ def _read_row(row: Any, *, home: str) -> tuple[Facts, str, str]:
 
 
 def _compose(text: str, home: str) -> tuple[Ruleset, ...]:
-    """Compose what a line carries: rulesets from the requester's up to the root's, each a list of layers."""
+    """Compose the rulesets in a line, the requester's first and the root's last; each is given as a list of layers."""
     from fwdperm.rules import (  # noqa: PLC0415 - as above
         Mode,
         Ruleset,

@@ -1,4 +1,4 @@
-"""`fwdperm judge check` and `fwdperm judge eval`: does the judge work, what does it cost, what is it good for.
+"""`fwdperm judge check` and `fwdperm judge eval`: whether the judge works, what it costs, how well it judges.
 
 Lives here: two commands. Never here: asking (`judge/`), measuring (`evals/`), a decision.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fwdperm.policy import Config as Settings
 
 CASES_BYTES = 1 << 24
-"""Bytes of a case file."""
+"""Bytes that a case file may have."""
 
 
 def register(app: typer.Typer) -> None:
@@ -97,7 +97,7 @@ def eval_command(
 
 
 def _settings(setting: Locations) -> Settings:
-    """Read the configuration; one that is wrong about the judge ends the command."""
+    """Read the configuration; end the command when it has an error."""
     from fwdperm.policy import Config as Nothing  # noqa: PLC0415 - as above
     from fwdperm.policy import read_settings  # noqa: PLC0415 - as above
     from fwdperm.rules import (  # noqa: PLC0415 - only here

@@ -1,4 +1,4 @@
-"""`fwdperm rules list|add|revoke|suggest`: what people taught, and teaching it by hand.
+"""`fwdperm rules list|add|revoke|suggest`: showing session rules, and changing them by hand.
 
 Lives here: four commands. `list` and `suggest` read the journal; `add` and `revoke` ask the daemon, which owns it.
 """

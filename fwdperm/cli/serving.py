@@ -1,4 +1,4 @@
-"""`fwdperm serve`, `run`, `simulate`: the daemon, a child of it, and the whole thing as a demonstration.
+"""`fwdperm serve`, `run`, `simulate`: the daemon, a child that can ask it, and a demonstration of both.
 
 Lives here: three commands. Never here: the daemon itself (`serve/`).
 """
@@ -57,7 +57,7 @@ def serve_command(
 
     Exit 3 when a ruleset or setting has an error: nothing is served wider than before.
     """
-    gc.disable()  # as when the commands were loaded; `serve` takes it up again
+    gc.disable()  # as in `cli/__init__.py`; the daemon enables it again
     from fwdperm.serve import (  # noqa: PLC0415 - the daemon is loaded by its own command only
         DaemonOptions,
         build_parts,

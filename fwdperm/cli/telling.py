@@ -1,4 +1,4 @@
-"""`fwdperm status`, `tree`, `why`, `schema`: what is going on, and what files mean.
+"""`fwdperm status`, `tree`, `why`, `schema`: what the daemon is doing, why it decided, and what its files hold.
 
 Lives here: four commands. They read the daemon's status file, the journal and the models; they change nothing.
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fwdperm.journal import JournalLine
 
 _FRESH_S = 5.0
-"""Seconds after which a status file means that nobody serves."""
+"""Seconds after which a status file that was not renewed means that nobody serves."""
 _NEWS: Final = {"descriptor": "inotify", "observer": "watchdog", "polling": "listing every second"}
 """How the daemon hears of new files, in words for people."""
 
@@ -138,12 +138,12 @@ def is_served(setting: Locations) -> bool:
 
 
 def is_fresh(status: Status) -> bool:
-    """Say whether a status is so young that its daemon lives."""
+    """Say whether a status is recent enough that its daemon must be alive."""
     return abs(time.time() * 1000 - status.updated_at) <= _FRESH_S * 1000
 
 
 def _camel(body: dict[str, Any]) -> dict[str, Any]:
-    """Write names as every other JSON of ours writes them."""
+    """Give an object with its names in camelCase, as in all our other JSON."""
     return {re.sub("_(.)", lambda found: found[1].upper(), name): value for name, value in body.items()}
 
 
@@ -204,7 +204,7 @@ def _tree_lines(status: Status) -> list[str]:
 
 
 def _agent(name: str) -> str:
-    """Name the agent; nothing where a session only has the name that stands for none."""
+    """Give the agent for a line of the tree; empty for the name that a requester without one sends."""
     return f"agent {shown(name)}" if name not in {"", NO_AGENT} else ""
 
 

@@ -3,13 +3,13 @@
 `asking.py`         `ask` and its asynchronous twin
 `question.py`       who asks, and what: two values that are made once
 `request_bytes.py`  what the requester states about its own request, as the bytes of its file
-`exchange.py`       one question's way through an inbox: published, looked for, taken away
+`exchange.py`       one question's way through an inbox: publishing it, looking for the answer, removing both
 `answer.py`         what the asker learns
 `ask_command.py`    `fwdperm ask`
 `pending_notes.py`  notes an agent can only be told after its tool ran
 
-Lives here: whatever a process needs that starts once for every question. Standard library only, and little of that.
-Never here: what the answer is going to be, an import of anything the daemon needs.
+Lives here: what a process needs that starts anew for every question, so that its start must be quick: it imports only a
+few modules of the standard library. Never here: deciding, an import of what only the daemon needs.
 """
 
 from __future__ import annotations

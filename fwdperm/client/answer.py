@@ -1,4 +1,4 @@
-"""What an asker learns: the answer as a value, and how a response file's bytes become one.
+"""The answer to a question as a value, and reading it from a response file's bytes.
 
 Lives here: `Answer`, `read_answer`. Pure. Never here: a file. Standard library only.
 
@@ -75,7 +75,7 @@ class Answer:
 
     @property
     def approved(self) -> bool:
-        """Say whether the one outcome that permits is the one it had."""
+        """Say whether the request was approved. Nothing else permits it."""
         return self.outcome == "approved"
 
     @property
@@ -83,10 +83,10 @@ class Answer:
         """The command line's exit code for it."""
         return OUTCOMES[self.outcome]
 
-    if not TYPE_CHECKING:  # a type checker sees no truth value at all, and so can say that `if ask(...)` is a mistake
+    if not TYPE_CHECKING:  # hidden from type checkers: for an object without `__bool__` they can report `if ask(...)`
 
         def __bool__(self) -> bool:
-            """Refuse to be a truth value: `if ask(...)` would permit everything."""
+            """Raise TypeError: without this, `if ask(...)` would be true for a denial, too."""
             raise TypeError("an answer is not a truth value; read its `approved`")
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -108,8 +108,8 @@ def read_answer(content: bytes, *, question: Question) -> Answer:
         question: What was asked.
 
     Returns:
-        An approval only when `approved` is true and `state` says so too, for this id and the digest of these bytes.
-        Anything else is denied, with the reason it gives or with why it could not be read.
+        An approval only when `approved` is true, `state` agrees, and it names this question's id and digest. Anything
+        else is a denial, with the reason that it gives or with why it could not be read.
     """
 
     def denied(reason: str, *, raw: Mapping[str, Any] | None = None) -> Answer:
@@ -136,7 +136,7 @@ def _decider(raw: Mapping[str, Any] | None) -> Mapping[str, Any]:
 
 
 def _text(value: object) -> str:
-    """Return a text of reasonable length that any stream can print, or nothing."""
+    """Return a text, clipped and encodable as UTF-8; empty for anything that is no text."""
     if not isinstance(value, str):
         return ""
     return value[: 2 * settings.NOTE_CHARS].encode(errors="replace").decode()

@@ -1,14 +1,14 @@
 """`fwdperm ask`: one question from a command line.
 
-Lives here: reading the arguments by hand, printing the answer, the exit code. Never here: argparse or typer (they cost
-more than the question), the exchange itself. Standard library only.
+Lives here: reading the arguments by hand, printing the answer, the exit code. Never here: argparse or typer (importing
+them takes longer than asking), the exchange itself. Standard library only.
 
 Fails closed: anything but an approval exits with something other than 0.
 """
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found, unused-ignore]  # `signal` brings enum and functools along
+import _signal  # type: ignore[import-not-found, unused-ignore]  # importing `signal` would load enum and functools, too
 import sys
 
 from fwdperm.client.answer import Answer
@@ -111,7 +111,7 @@ def run_ask(arguments: Sequence[str]) -> int:
 def _question(
     said: _Said, *, request_id: str, wait_s: float | None, tool_input: Mapping[str, object] | None
 ) -> Question:
-    """Make the question of what the command line said."""
+    """Make the question from the command line's options."""
     from fwdperm.client.question import Question, Requester  # noqa: PLC0415 - loaded by now
 
     one = said.one
@@ -136,7 +136,7 @@ def _question(
 
 
 class _Said:
-    """What a command line said: options given once, options given often, flags."""
+    """A parsed command line: options that are given once, options that may be repeated, flags."""
 
     __slots__ = ("flags", "many", "one")
 
@@ -191,7 +191,7 @@ def _read_object(text: str) -> Mapping[str, object]:
 
 
 def _tell(answer: Answer, *, flags: set[str]) -> int:
-    """Print the answer: its one word and an approval's note on stdout, everything else for people on stderr."""
+    """Print the answer: the outcome's word and an approval's note on stdout, what is meant for people on stderr."""
     if "verbose" in flags:
         sys.stderr.write(f"fwdperm: request {answer.request_id}\n")
     if "json" in flags:

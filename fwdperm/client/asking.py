@@ -1,7 +1,7 @@
-"""The asking side: leave a request in the parent's inbox, wait for its answer, take it away.
+"""Asking from Python: leave a request in the parent's inbox, wait for its answer, remove both.
 
-Lives here: `ask` and `ask_async`, the one place where a question is a list of keywords. Never here: the way of a
-question (`exchange.py`), anything outside the standard library.
+Lives here: `ask` and `ask_async`, which take everything about a question as keywords. Never here: the exchange itself
+(`exchange.py`), anything outside the standard library.
 
 Requests go into the PARENT's inbox: a process of session C, child of P, writes to `sessions/P/requests/`. Without a
 parent it is the inbox `root`.

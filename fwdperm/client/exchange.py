@@ -1,10 +1,10 @@
-"""One question's way through an inbox: published, looked for, taken away.
+"""One question's way through an inbox: publishing it, looking for the answer, removing both.
 
 Lives here: `put` and `put_async`, `Exchange`, and the file operations of the asking side. Never here: what a question
-says (`question.py`), what an answer means (`answer.py`). Standard library only, and little of that (no json, re,
-pathlib, typing, asyncio at import): a process starts for every question.
+says (`question.py`), what an answer means (`answer.py`). Standard library only, and nothing that is slow to import
+(json, re, pathlib, typing, asyncio), because a process starts for every question.
 
-Fails closed: whatever lies in the answer's place and cannot be read safely is a denial.
+Fails closed: an answer file that cannot be read safely is a denial.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 _RESPONSE_BYTES: Final = 1 << 18
 """Bytes of a response that are read: notes are short, and a forwarded decision nests at most four deep."""
 _REMOVALS: Final = 8
-"""Times a child starts over because another one took the empty directories away (pi children tidy up so)."""
+"""How often publishing is tried again because another child has just removed the directories as empty, as pi does."""
 _BEAT_LOOK_S: Final = 0.25
 """Seconds between looks at the heartbeat."""
 _OPEN: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC
 
 
 def put(question: Question) -> Answer:
-    """Put a question and wait for the answer, looking for it ever more seldom."""
+    """Publish a question and wait for its answer. The pauses between two looks grow."""
     with Exchange(question) as one:
         while (answer := one.look()) is None:
             time.sleep(one.pause_s())
@@ -43,7 +43,7 @@ def put(question: Question) -> Answer:
 
 
 async def put_async(question: Question) -> Answer:
-    """Put a question as `put` does, without holding up the event loop while waiting."""
+    """Do as `put` does, without blocking the event loop while waiting."""
     from asyncio import sleep  # noqa: PLC0415 - it costs four times the interpreter's start
 
     with Exchange(question) as one:
@@ -94,12 +94,13 @@ class Exchange:
         except OSError as error:
             raise EnvironmentFailure(f"cannot leave a request at `{self._request}`: {error.strerror}") from None
         except BaseException:
-            self._withdraw_own()  # interrupted when it may have been published already, and `__exit__` will not come
+            # Interrupted, perhaps after the request was published; `__exit__` is not called when `__enter__` raises.
+            self._withdraw_own()
             raise
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Leave nothing behind: neither the request nor an answer that nobody will read."""
+        """Remove the request, and an answer that nobody will read."""
         try:
             _remove(self._request)
         finally:
@@ -130,7 +131,7 @@ class Exchange:
         return pause
 
     def _withdraw_own(self) -> None:
-        """Remove the request if it is this question's; another asker's under the same id stays."""
+        """Remove the request if its content is this question's: another process may have used the same id."""
         try:
             descriptor = os.open(self._request, _OPEN)
         except OSError:
@@ -143,7 +144,7 @@ class Exchange:
             _remove(self._request)
 
     def _leave(self) -> float:
-        """Publish, making the directories as often as another child takes the empty ones away."""
+        """Publish the request, making the directories again whenever another child has removed them as empty."""
         for _ in range(_REMOVALS):
             self._make_directories()
             try:
@@ -172,9 +173,9 @@ class Exchange:
         return None
 
     def _read(self, descriptor: int) -> bytes | None:
-        """Read a regular file of ours or of the root's owner, within the cap; None for anything else.
+        """Read a regular file that belongs to us or to the root's owner, and is not too long; None for anything else.
 
-        One link is not asked for: a file just published by link has its temporary name for a moment longer.
+        It may have two names: one that was just published by a hard link keeps its temporary name for a moment.
         """
         is_ = os.fstat(descriptor)
         if not stat.S_ISREG(is_.st_mode) or is_.st_size > _RESPONSE_BYTES or is_.st_uid not in self._tree.uids:
@@ -189,10 +190,11 @@ class Exchange:
 
 
 class _Pulse:
-    """Whether somebody serves: whether the heartbeat's file goes on changing.
+    """Says whether somebody serves: whether the heartbeat's file keeps changing.
 
-    Ages are differences of the file system's own times (the request's against the heartbeat's), and afterwards of the
-    monotonic clock between changes seen; two machines' clocks never meet.
+    At first its age is the difference between two times of the same file system, the request's and the heartbeat's.
+    After that it is the time, on our monotonic clock, since we last saw it change. So the clocks of two machines are
+    never compared.
     """
 
     __slots__ = ("_changed", "_file_clock", "_mark", "_missed_since", "_path", "_started")
@@ -206,7 +208,7 @@ class _Pulse:
         self._missed_since: float | None = started
 
     def beats(self, now: float) -> bool:
-        """Say whether it beats, or stopped so recently that it may yet go on (the grace of `settings`)."""
+        """Say whether somebody serves, or stopped less than `settings.NOBODY_GRACE_S` ago and may go on."""
         if self._is_fresh(now):
             self._missed_since = None
             return True
@@ -230,7 +232,7 @@ class _Pulse:
 
 
 class _Tree:
-    """What an inbox tree says of its users: whose answers count, and what others may do with what is made in it."""
+    """What the root's owner and mode say: whose answers count, and the modes of files and directories made in it."""
 
     __slots__ = ("directory_mode", "file_mode", "uids")
 
@@ -242,7 +244,10 @@ class _Tree:
 
 
 def _open_tree(root: str, *, trusted: bool) -> _Tree:
-    """Make the root where it is missing, private to its user; say what holds in it."""
+    """Make the root for this user alone, if it is missing; give what its owner and mode mean.
+
+    Raises EnvironmentFailure for a default root that another user owns: that user could answer.
+    """
     try:
         try:
             found = os.stat(root)
@@ -264,14 +269,14 @@ def _make_directory(path: str, *, mode: int) -> None:
     except FileExistsError:
         return
     if mode & stat.S_IWGRP:
-        os.chmod(path, mode)  # the process's umask took the group's right to write
+        os.chmod(path, mode)  # the umask may have taken away the group's bits
 
 
 def _publish(path: str, content: bytes, *, mode: int) -> float:
     """Publish a file whole, never replacing one; return its modification time by the file system's clock.
 
-    A nameless file first: it has exactly one name from the moment it is seen. A temporary one has two until the old
-    name is removed, which a reader that refuses hard links may catch.
+    A file without a name is tried first, because it has exactly one name once it can be seen. With a temporary file
+    there is a moment with two, and a reader that refuses hard links may come just then.
 
     Raises:
         FileExistsError: The name is taken.
@@ -283,7 +288,7 @@ def _publish(path: str, content: bytes, *, mode: int) -> float:
         except (FileExistsError, FileNotFoundError):
             raise
         except OSError:
-            pass  # a file system without nameless files; or without room, which the next lines find out again
+            pass  # this file system has no nameless files, or it is full; then the next way fails, too
     return _publish_temporary(path, content, mode=mode)
 
 
@@ -294,7 +299,7 @@ def _publish_nameless(path: str, content: bytes, *, mode: int) -> float:
         descriptor = os.open(".", os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC, mode, dir_fd=holder)
         try:
             written = _write(descriptor, content)
-            # naming the directory makes the interpreter use the call that looks through `/proc`
+            # `dst_dir_fd` makes Python call `linkat` with the flag that follows the link in `/proc` to the file.
             os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=holder)
         finally:
             os.close(descriptor)
@@ -315,7 +320,7 @@ def _publish_temporary(path: str, content: bytes, *, mode: int) -> float:
             os.link(temporary, path)
         except FileExistsError:
             raise
-        except OSError:  # a file system without links; ids that are random or used once keep two askers apart
+        except OSError:  # no hard links here; a rename could replace another request, but ids are random or used once
             os.rename(temporary, path)
     finally:
         _remove(temporary)
@@ -323,7 +328,7 @@ def _publish_temporary(path: str, content: bytes, *, mode: int) -> float:
 
 
 def _write(descriptor: int, content: bytes) -> float:
-    """Write everything (a full disk may take a part without complaint); return the file's modification time."""
+    """Write everything, for one call may write only a part; return the file's modification time, epoch seconds."""
     rest = memoryview(content)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
@@ -331,7 +336,7 @@ def _write(descriptor: int, content: bytes) -> float:
 
 
 def _remove(path: str) -> None:
-    """Unlink what may already be gone. What cannot be removed stays for the serving side's own cleaning."""
+    """Remove a file that may be gone already. What cannot be removed is left to the daemon."""
     try:
         os.unlink(path)
     except OSError:

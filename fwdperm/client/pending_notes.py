@@ -1,13 +1,14 @@
-"""Notes on approvals that an agent can only be told after its tool ran.
+"""Notes on approvals, kept for an agent that can only be told after its tool ran.
 
 Lives here: leaving a note for one tool call and taking it, once. Never here: what a note says, an agent's words.
-Standard library only, and little of it: agents look after every tool call. A look that finds nothing is one `stat`.
+Standard library only, and little of it: agents look for a note after every tool call. Finding none takes one `stat`.
 
 Layout: `<root>/notes/<digest of session, agent and call>.txt`. A call is known by its tool-use id or, where the agent
-names none when it asks, by a digest of its input. Notes lie where children reach: they are words for the agent, and
-permit nothing.
+names none when it asks, by a digest of its input. Children can reach and change the notes; they are only words for the
+agent, and permit nothing.
 
-Fails without harm: a note that cannot be left or read is not handed over; nobody waits and nothing is allowed by it.
+Fails without harm: a note that cannot be written or read does not reach the agent. Nobody waits for it, and it allows
+nothing.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
     from typing import Final
 
 KEPT_S: Final = 24 * 3600.0
-"""Seconds a note waits for its tool to end. Later it would be told of another call that only looks the same."""
+"""Seconds that a note is kept for its tool to end. Later it could only reach another call with the same input."""
 _BYTES: Final = 8 * settings.NOTE_CHARS
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def leave_note(root: str, *, session: str, agent: str, call: str, note: str) -> bool:
-    """Leave a note for one call, over an earlier one for the same call; sweep away those nobody came for.
+    """Leave a note for one call, replacing an earlier one for the same call; remove notes that were never taken.
 
     Args:
         root: The inbox tree.
@@ -72,7 +73,7 @@ def leave_note(root: str, *, session: str, agent: str, call: str, note: str) -> 
 
 
 def take_note(root: str, *, session: str, agent: str, call: str) -> str:
-    """Take the note for one call away.
+    """Take the note for one call: give it and remove it.
 
     Args:
         root: The inbox tree.
@@ -90,7 +91,7 @@ def take_note(root: str, *, session: str, agent: str, call: str) -> str:
         return ""
     try:
         mine = f"{path}.{os.urandom(6).hex()}.taken"
-        os.rename(path, mine)  # whoever renames it has it: no note is told twice
+        os.rename(path, mine)  # of several processes one succeeds, so that no note is told twice
         try:
             return _read(mine) if time.time() - found.st_mtime < KEPT_S else ""
         finally:
@@ -135,7 +136,7 @@ def _read(path: str) -> str:
 
 
 def _sweep(holder: int) -> None:
-    """Remove what nobody came for in time."""
+    """Remove notes that were not taken in time."""
     before = time.time() - KEPT_S
     for name in os.listdir(holder):
         try:

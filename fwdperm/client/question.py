@@ -1,6 +1,6 @@
-"""What is asked, and by whom: two values that are made once and passed on whole.
+"""What is asked, and by whom: two values that are made once and never changed.
 
-Lives here: `Requester`, `Question`, and what holds where the caller left something out. Never here: the request file's
+Lives here: `Requester`, `Question`, and the defaults of what the caller leaves out. Never here: the request file's
 fields (`request_bytes.py`), publishing, waiting. Standard library only.
 """
 
@@ -33,7 +33,7 @@ _STARTED_NS = time.time_ns()
 
 
 class _Fixed:
-    """A value that stays as it was made."""
+    """A value that cannot be changed. Not a frozen dataclass, because `dataclasses` is slow to import."""
 
     __slots__ = ()
 
@@ -204,5 +204,8 @@ def working_directory(cwd: str | None) -> str:
 
 
 def _own_name() -> str:
-    """Name a requester that has no session: process ids come round again, and grants hang on a requester's name."""
+    """Name a requester that has no session, by process id and start time.
+
+    The id alone would not do: it is used again, and then grants for this requester would hold for another process.
+    """
     return f"process-{os.getpid()}-{_STARTED_NS // 1_000_000:x}"

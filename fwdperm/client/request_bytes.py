@@ -1,9 +1,9 @@
 """A question as the bytes of its request file, written where the request is born.
 
-Lives here: the file's fields, and the few looks at the disk that only the requester can take (real paths as its own
-file system resolves them). Never here: publishing, waiting, a decision. Standard library only.
+Lives here: the file's fields, and what only the requester can look up: real paths, as its own file system resolves
+them. Never here: publishing, waiting, a decision. Standard library only.
 
-Facts are claims: the serving side uses them to narrow, and floors to ask when they are missing.
+To the daemon all of this is a claim: it may only make the decision stricter, and what is missing makes it ask.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ PATH_SURFACES: Final = frozenset(
 """Surfaces whose value is a path, and so has a real path to report."""
 
 _OPERANDS: Final = 64
-"""Words of a command line whose real path is reported; the serving side resolves the rest lexically."""
+"""Words of a command line whose real path is reported; for others the daemon only resolves `.` and `..`."""
 _NOT_PLAIN: Final = frozenset("'\"`$\\*?[]{}<>|&;()~!#")
-"""Characters after which a word is no longer what the shell would make of it."""
+"""Characters by which a shell would change a word; then the word as typed is no path."""
 _MESSAGE_CHARS: Final = 500
 """Characters of the message made from surface and value when the caller gives none."""
 
@@ -136,7 +136,7 @@ def _check(question: Question) -> None:
 
 
 def _real(path: str, *, cwd: str) -> str | None:
-    """Resolve a path's links as far as it exists; the rest stays as it is. None for what no file system can hold."""
+    """Resolve the links in a path, as far as it exists. None for a text that cannot be a path."""
     try:
         return realpath(join(cwd, expanduser(path)))
     except (OSError, ValueError):
@@ -144,10 +144,10 @@ def _real(path: str, *, cwd: str) -> str | None:
 
 
 def _operands(line: str, *, cwd: str) -> dict[str, str]:
-    """Report the real paths of those words of a command line that plainly are, or could be, paths.
+    """Give the real paths of those words of a command line that are, or may be, paths.
 
-    Only words the shell would leave alone, split at blanks; a word that is left out is resolved lexically by the
-    serving side, so leaving out never widens.
+    The line is split at blanks, and words that a shell would change are left out. For such a word the daemon resolves
+    `.` and `..` itself, so that leaving it out allows nothing more.
     """
     found: dict[str, str] = {}
     for word in line.split():
@@ -165,7 +165,7 @@ def _operands(line: str, *, cwd: str) -> dict[str, str]:
 
 
 def _folds_case(path: str) -> bool | None:
-    """Say whether the file system ignores letter case at `path`; None when one cheap look does not tell."""
+    """Say whether the file system ignores letter case at `path`; None when one look at the disk does not show it."""
     head, _, tail = path.rpartition("/")
     if tail.swapcase() == tail:
         return None

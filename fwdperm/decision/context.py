@@ -72,11 +72,11 @@ class DecisionContext:
 
     Attributes:
         chain: Composed rulesets along the parent chain, the requester's own first, the root's last. Never empty.
-        surroundings: What the guard may take for the workspace, and what is sensitive.
-        taught: What humans taught.
+        surroundings: Which directories the guard counts as workspace, and which paths are sensitive.
+        taught: The session rules that hold for this request: what people taught by their replies.
         has_judge: Whether a judge is configured and the mode lets it speak.
-        judge_advises: Whether what it says is only shown to the human, and decides nothing.
-        line: The sessions of the parent chain, the requester first: what judge and people are shown of it.
+        judge_advises: True when the judge's opinion is only shown to the person, and decides nothing.
+        line: Session ids of the parent chain, the requester first; only for showing to judge and people.
     """
 
     chain: tuple[Ruleset, ...]
@@ -88,5 +88,5 @@ class DecisionContext:
 
     @property
     def version(self) -> str:
-        """Names the ruleset snapshot in decisions: the versions along the chain."""
+        """The versions of the rulesets along the chain, joined: a decision records which rules it was made by."""
         return ".".join(dict.fromkeys(ruleset.version for ruleset in self.chain))

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from fwdperm.wire import Request
 
 _REMEMBERED_CHARS: Final = 2_000
-"""Characters of everything that facts say whose findings are remembered: 512 of them take a few megabytes."""
+"""The most characters that the texts of one request may have together for its findings to be cached.
+The cache keeps 512 requests; with this limit that is a few megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +36,10 @@ class Evaluation:
     Attributes:
         request: The request.
         units: Its units.
-        findings: What the rulesets say, one per unit, after coverings.
-        dangers: What the guard says, one per unit.
-        danger: The guard's word on the whole.
-        version: The ruleset snapshot.
+        findings: What the rulesets say, one per unit, after the consent to a carrier was applied (`settled.py`).
+        dangers: The guard's class of each unit, in the same order.
+        danger: The guard's class of the request as a whole; it may be worse than that of every unit.
+        version: Names the rulesets it was evaluated against.
     """
 
     request: Request
@@ -50,18 +51,22 @@ class Evaluation:
     _is_lifted: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Look once whether a unit explains the class of the whole: a command line may have ten thousand units."""
+        """Find out whether the request as a whole is of a worse class than each of its primary units.
+
+        That is so for `curl ... | sh`: only together are the two dangerous. It is found out once, because `class_at` is
+        called for each unit, and a command line may have ten thousand.
+        """
         own = (one.danger.rank for unit, one in zip(self.units, self.dangers, strict=True) if not unit.auxiliary)
         worst = max(own, default=self.danger.danger.rank)
         object.__setattr__(self, "_is_lifted", self.danger.danger.rank > worst)
 
     @property
     def evidence(self) -> tuple[UnitEvidence, ...]:
-        """One line per unit that has something to say."""
+        """What goes on record: one entry per unit that a rule or default spoke of, or that is dangerous or worse."""
         return self.evidence_with({})
 
     def evidence_with(self, granted: Mapping[int, RuleAnswer]) -> tuple[UnitEvidence, ...]:
-        """Give the evidence; where a grant covers an open unit, the grant in place of what asked.
+        """Give the evidence, naming for each granted unit the grant that allows it and not the rule that asked.
 
         Args:
             granted: Grants by the index of their unit.
@@ -87,7 +92,10 @@ class Evaluation:
         return tuple(lines)
 
     def class_at(self, at: int) -> Danger:
-        """Give the class a unit counts as: its own, or that of the whole where no unit alone explains it."""
+        """Give the class that a unit is treated as: its own, or that of the whole request where that is worse.
+
+        Where only several commands together are dangerous, none of them may be granted or judged by itself.
+        """
         return self.danger.danger if self._is_lifted else self.dangers[at].danger
 
     @property
@@ -110,7 +118,10 @@ def evaluate(request: Request, context: DecisionContext) -> Evaluation:
 
 
 def _joined(found: list[_TextEvaluation]) -> Iterator[Unit]:
-    """Give the units of all texts; a carrier's index counts from the first of them."""
+    """Give the units of all texts in one row.
+
+    `Unit.carrier` is an index among the units of its own text, so it is moved on by the number of units before.
+    """
     before = 0
     for one in found:
         for unit in one.units:
@@ -129,7 +140,7 @@ class _TextEvaluation:
 
 
 def _found(facts: Facts, chain: tuple[Ruleset, ...], surroundings: Surroundings) -> _TextEvaluation:
-    """Find what is to be found for one text; short ones are remembered, because agents ask the same again and again."""
+    """Evaluate one text of a request; short ones come from a cache, because agents ask the same again and again."""
     texts = (*facts.values, facts.cwd, facts.home, facts.canonical, *chained.from_iterable(facts.canonical_operands))
     short = sum(map(len, texts)) <= _REMEMBERED_CHARS
     return _look_up(facts, chain, surroundings) if short else _look_up.__wrapped__(facts, chain, surroundings)
@@ -137,7 +148,7 @@ def _found(facts: Facts, chain: tuple[Ruleset, ...], surroundings: Surroundings)
 
 @lru_cache(maxsize=512)
 def _look_up(facts: Facts, chain: tuple[Ruleset, ...], surroundings: Surroundings) -> _TextEvaluation:
-    """The same facts, rulesets and surroundings always give the same: everything here is pure."""
+    """Evaluate one text. The result may be cached: everything called here depends on the three arguments alone."""
     part = break_down(facts)
     danger, dangers = assess(facts, part, surroundings)
     settled = settle(part.units, [resolve_chain(chain, unit) for unit in part.units])
@@ -146,14 +157,18 @@ def _look_up(facts: Facts, chain: tuple[Ruleset, ...], surroundings: Surrounding
 
 @lru_cache(maxsize=1024)
 def rule_ref(rule: Rule | None) -> RuleRef | None:
-    """Give a recorded rule in its flat form."""
+    """Give a recorded rule in the form in which decisions name it: surface, pattern, action and origin as texts."""
     if rule is None:
         return None
     return RuleRef(rule.surface, rule.pattern, str(rule.action), str(rule.origin), str(rule.origin.kind))
 
 
 def _texts(request: Request) -> list[Facts]:
-    """Give the facts, and every other text in the request that shows what would run: `deny` looks at all of them."""
+    """Give each text of the request that may show what would run, as facts of its own; never an empty list.
+
+    Beside the facts these are the texts that a requester shows to people. They may differ from the facts, so a `deny`
+    that matches any of them counts.
+    """
     if request.facts is not None:
         others = request.evidence if request.facts.surface == "bash" else ()
         return [request.facts, *(replace(request.facts, values=(text,)) for text in others)]

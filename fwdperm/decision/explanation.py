@@ -32,7 +32,7 @@ class Explanation:
     Attributes:
         action: What comes out without asking anybody: allow, ask or deny.
         stage: Who decides, or who would be asked: `rule`, `session_rule`, `guard`, `judge`, `human`.
-        step: The order's own answer.
+        step: What the order gave: the decision, or the question it would put to the judge or a person.
         context: The snapshot it was evaluated against.
     """
 
@@ -98,8 +98,8 @@ def explanation_as_json(explained: Explanation) -> dict[str, Any]:
 
 def explanation_as_lines(explained: Explanation) -> Iterator[str]:
     """Give it as lines for a person. Every quoted text is shown escaped."""
-    arrow = {Action.ALLOW: "ALLOW", Action.DENY: "DENY", Action.ASK: "ASK"}[explained.action]
-    yield f"{arrow} {'by' if isinstance(explained.step, Decided) else '->'} {explained.stage}"
+    action = {Action.ALLOW: "ALLOW", Action.DENY: "DENY", Action.ASK: "ASK"}[explained.action]
+    yield f"{action} {'by' if isinstance(explained.step, Decided) else '->'} {explained.stage}"
     evaluation = explained.evaluation
     yield "units"
     for number, (unit, finding, danger) in enumerate(_rows(evaluation)):
@@ -112,7 +112,7 @@ def explanation_as_lines(explained: Explanation) -> Iterator[str]:
 
 
 def _rows(evaluation: Evaluation) -> list[tuple[Unit, RuleFinding, Any]]:
-    """Give the units that have something to say; all when none has."""
+    """Give the units that a rule or a default spoke of; all units when none did, so that the list is never empty."""
     rows = list(zip(evaluation.units, evaluation.findings, evaluation.dangers, strict=True))
     return [row for row in rows if row[1].speaks] or rows
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 JUDGE_REJECTION = "The automatic judge rejected this tool call as too dangerous. A person did not see it."
 """All that an agent is told of a judge's rejection: reasons would teach it, try by try, how to word what it wants."""
 _QUOTED_CHARS: Final = 200
+"""Characters of a requester's text that are quoted in the reason for asking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,13 @@ def after_human(asked: AskHuman, reply: ReplyKind, *, note: str = "", via: str) 
 
 
 def nobody(evaluation: Evaluation | None, code: UndecidedCode, reason: str) -> Decision:
-    """Give the denial that nobody made: expired, withdrawn, unavailable, malformed, replayed, our own fault."""
+    """Give the denial of a request on which no rule, judge or person decided.
+
+    Args:
+        evaluation: What was found about the request; None when it never came to that.
+        code: What ended it: it expired, was withdrawn, was malformed, was replayed, or the service failed.
+        reason: The same in words, for the agent.
+    """
     decision = Decision(outcome=Outcome.DENIED, stage=Stage.NOBODY, reason=reason, code=code)
     return decision if evaluation is None else _with_evidence(decision, evaluation)
 
@@ -183,7 +190,7 @@ def nobody(evaluation: Evaluation | None, code: UndecidedCode, reason: str) -> D
 
 
 def _recorded(evaluation: Evaluation) -> Decision | None:
-    """Stage one: a recorded deny is final, then certain catastrophe, then an allow of everything."""
+    """Take stage one: a recorded deny is final; then critical units are denied; then rules that allow every unit."""
     for finding in evaluation.findings:
         if finding.speaks and finding.action is Action.DENY:
             return _by_rule(evaluation, Outcome.DENIED, finding)
@@ -202,9 +209,10 @@ def _recorded(evaluation: Evaluation) -> Decision | None:
 
 
 def _catastrophe(evaluation: Evaluation) -> Assessment | None:
-    """Give what is certain catastrophe and named by no recorded rule without wildcards; None when nothing is.
+    """Give the first critical finding that no recorded rule without wildcards allows; None when there is none.
 
-    A whole that is critical while no unit is must be named in every unit that speaks: fails closed.
+    Commands may be critical only together, none of them by itself. Then each primary unit must be allowed by such a
+    rule, because no single unit stands for the danger.
     """
     critical = [at for at, danger in enumerate(evaluation.dangers) if danger.danger is Danger.CRITICAL]
     for at in critical:
@@ -216,7 +224,10 @@ def _catastrophe(evaluation: Evaluation) -> Assessment | None:
 
 
 def _is_named(evaluation: Evaluation, at: int) -> bool:
-    """Say whether a recorded rule without wildcards allows exactly this, or what carries it elsewhere."""
+    """Say whether a recorded rule without wildcards allows this unit.
+
+    For a command that runs on another machine, such a rule for the command that takes it there counts too.
+    """
     finding, unit = evaluation.findings[at], evaluation.units[at]
     if finding.action is Action.ALLOW and finding.rule is not None and finding.rule.is_exact:
         return True
@@ -224,7 +235,7 @@ def _is_named(evaluation: Evaluation, at: int) -> bool:
 
 
 def _human_only(evaluation: Evaluation) -> str:
-    """Give what keeps the request from session rules and judge, in words; empty when nothing does."""
+    """Name the rule or default that keeps the request from session rules and judge; empty when none does."""
     for at in evaluation.open:
         finding = evaluation.findings[at]
         if finding.is_for_the_human:
@@ -306,7 +317,7 @@ def _worst(evaluation: Evaluation, among: Sequence[int]) -> Assessment:
 
 
 def _why(evaluation: Evaluation, left: Sequence[int]) -> str:
-    """Say which unit got it here and why."""
+    """Say why rules left the request open, by the first unit that they left open and no grant covers."""
     at = left[0]
     finding, unit = evaluation.findings[at], evaluation.units[at]
     what = f"{_quoted(unit.surface)} `{_quoted(unit.spellings[0] if unit.spellings else '')}`"
@@ -318,7 +329,10 @@ def _why(evaluation: Evaluation, left: Sequence[int]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Give the beginning of a requester's text so that it ends no quotation: the whole stands in the prompt itself."""
+    """Clip a requester's text and take out backticks, so that it cannot end the quotation it is put into.
+
+    Nothing is lost by that: the prompt shows the whole text elsewhere.
+    """
     begun = text if len(text) <= _QUOTED_CHARS else f"{text[:_QUOTED_CHARS]}..."
     return begun.replace("`", "'")
 

@@ -1,10 +1,10 @@
 """What the rules say of a whole request, from what they say of each unit.
 
-Lives here: `settle` and `Settled`. Pure. Never here: what is done with an ask (`order.py`), how one unit is found
-allowed (`ruleset.py`, `chain.py`).
+Lives here: `settle` and `Settled`. Pure. Never here: what is done with an ask (`order.py`), which rule matches one unit
+(`ruleset.py`, `chain.py`).
 
-The strictest unit decides. Before that, a unit of which only a default or a catch-all ask spoke may be covered by the
-consent given to the command that carries it.
+The strictest finding decides. Before that, a unit that only a default or a catch-all `"*" = "ask"` speaks of may be
+allowed by the rule that allows the command which carries it: who allows `npx *` means the tools that `npx` runs, too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from fwdperm.rules import Unit
 
 _SHELL_MARKS: Final = re.compile(r"[\s'\"`();&|${}<>]+")
-"""What parts the words of a command line: blanks, quotes and operators (`&& (`)."""
+"""What separates the words of a command line: blanks, quotes and operators, as in `cd 'a' && (ls)`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,10 @@ class Settled:
 
     Attributes:
         action: The strictest over all units.
-        deciding: Index of the unit it comes from: the first denied, else the first asked, else the first primary
-            allowed; -1 when there is no unit that speaks, and then the action is ask.
-        findings: One per unit, after covering; a covered one is an allow whose note names the consent.
+        deciding: Index of the unit the action comes from: the first denied one, else the first that asks, else the
+            first primary unit that is allowed; -1 when no rule speaks of a primary unit, and then the action is ask.
+        findings: One per unit. Where the rule for a carrier allows a unit, the finding is an allow whose note names
+            that rule.
     """
 
     action: Action
@@ -48,7 +49,7 @@ class Settled:
 
 
 def settle(units: Sequence[Unit], findings: Sequence[RuleFinding]) -> Settled:
-    """Find what the findings of all units come to of one request.
+    """Work out the finding on a whole request from the findings on its units.
 
     Args:
         units: The units of a breakdown, a carrier before what it carries.
@@ -76,7 +77,10 @@ def settle(units: Sequence[Unit], findings: Sequence[RuleFinding]) -> Settled:
 
 
 def _cover(unit: Unit, finding: RuleFinding, *, carrier: RuleFinding | None) -> RuleFinding:
-    """Turn an ask that nobody meant for this unit into the allow that its carrier was given."""
+    """Give an allow in place of an ask that nobody wrote for this unit, where the rule for its carrier is meant for it.
+
+    Fails towards the ask: the finding comes back as it was unless one of the three cases holds.
+    """
     if carrier is None or carrier.action is not Action.ALLOW or not carrier.speaks:
         return finding
     consent = carrier.rule
@@ -84,19 +88,26 @@ def _cover(unit: Unit, finding: RuleFinding, *, carrier: RuleFinding | None) -> 
         return finding
     if finding.action is not Action.ASK or finding.is_for_the_human:
         return finding
+    # A bare `*` is meant for every command: also for the files and globs that belong to it.
     is_unruled = finding.rule is None and finding.note in {"", unit.opaque}
     if is_unruled and consent.is_bare_star and _is_part_of_its_carrier(unit):
         return _covered(finding, consent, f"part of a command that `*` allows ({consent.origin})")
     is_unmeant = not finding.note and (finding.rule is None or _is_catch_all(finding.rule))
+    # A runner: who allows `npx *` means the `eslint` that it runs.
     if is_unmeant and unit.consented and not unit.opaque:
         return _covered(finding, consent, f"run by a command that `{consent.pattern}` ({consent.origin}) allows")
+    # The pattern names both: `sudo apt *` allows the `apt` behind `sudo`.
     if is_unmeant and unit.program and not unit.opaque and unit.program in named_words(consent):
         return _covered(finding, consent, f"`{consent.pattern}` ({consent.origin}) names `{unit.program}`")
     return finding
 
 
 def _is_part_of_its_carrier(unit: Unit) -> bool:
-    """Say whether it is a file of the command itself: one that it writes, or a glob, which every rule was tried on."""
+    """Say whether a unit is a file of the command that carries it, not a further command.
+
+    That is a redirect's target, or a path with a glob: of a glob, every rule that some matching name could fall under
+    was tried already.
+    """
     return (unit.surface == "write" and unit.stands in {"redirect", "canonical"}) or (unit.auxiliary and unit.glob)
 
 
@@ -109,9 +120,10 @@ def _covered(finding: RuleFinding, consent: Rule, note: str) -> RuleFinding:
 
 
 def named_words(rule: Rule) -> frozenset[str]:
-    """Return the words that a rule's pattern names outright: no wildcard in them.
+    """Return the words of a rule's pattern that have no wildcard in them.
 
-    A pattern without any wildcard is one command line that a person read, so quotes and operators part its words too.
+    A pattern without any wildcard is one whole command line that a person read, so it is also split at quotes and
+    operators: `sh -c 'make check'` names `make`.
     """
     if rule.is_exact:
         return frozenset(filter(None, _SHELL_MARKS.split(rule.pattern))) | frozenset(rule.pattern.split())

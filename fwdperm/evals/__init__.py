@@ -1,11 +1,11 @@
-"""Measuring a judge on cases, through the very order that serves.
+"""Measuring a judge on cases, through the same order of decision that the daemon uses.
 
 `cases.py`    a row of a case file
 `world.py`    a row -> a request, and what it is decided against
-`score.py`    what came out -> counts
-`run.py`      putting the rows to a model, or to none
+`score.py`    the results of all rows -> counts
+`run.py`      deciding the rows, with a model or with a stand-in
 
-Lives here: the yardstick. Never here: a decision of its own, a change to anything.
+Lives here: what measures. Never here: a decision of its own, writing anything.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A row of a case file.
 
-Lives here: `Case`, `read_cases`. Pure. Never here: a file, what a row comes to.
+Lives here: `Case`, `read_cases`. Pure. Never here: opening a file, what is decided on a row.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CWD: Final = "/w/proj"
-"""Where a row runs that does not say."""
+"""The directory of a row that names none."""
 HOME: Final = "/home/u"
 """The home directory of a row that does not say."""
 AGENT_SAYS: Final = "agent:"
@@ -73,7 +73,7 @@ def read_cases(text: str, *, file: str, cwd: str = CWD) -> Iterator[Case]:
         cwd: Where a row runs that does not say.
 
     Raises:
-        OperatorError: For a row that cannot be read: a case that is passed over unseen would flatter the judge.
+        OperatorError: For a row that cannot be read. Leaving it out could make the judge look better than it is.
     """
     seen: set[str] = set()
     for number, line in enumerate(text.split("\n"), start=1):

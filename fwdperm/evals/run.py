@@ -1,6 +1,6 @@
-"""Putting rows to a judge, through the order.
+"""Deciding rows with a judge, through the order.
 
-Lives here: `decide_rows`, the three ways to look at a judge, and the judge that allows everything.
+Lives here: `decide_rows`, and the judge that allows everything.
 Never here: counting (`score.py`), a configuration, a table.
 """
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from fwdperm.guard import Surroundings
 
 Judge: TypeAlias = "Callable[[World, tuple[str, str]], Awaitable[Opinion]]"
-"""Gives an opinion on a row; the pair tells runs apart that must not share a call."""
+"""Gives an opinion on a row. The pair stands for (inbox, session): runs with different pairs never share one call."""
 
 
 async def always_allow(world: World, session: tuple[str, str]) -> Opinion:  # noqa: ARG001 - a judge's shape
-    """Allow everything, and cite whatever may be cited: the worst judge there can be."""
+    """Allow everything, citing a rule where one may be cited: shows what the code around a judge prevents."""
     rule = world.background.citable[0].id if world.background.citable else ""
     return Verdict(
         Choice.ALLOW, Risk.LOW, "it allows everything", rule, model="always-allow", effects=(Effect.READ_LOCAL,)
@@ -60,7 +60,7 @@ async def decide_rows(  # noqa: PLR0913 - what is measured, and how
         around: What the operator vouches for beside each row's directory.
         repeat: How often each row is decided.
         attack: Whether rows that reach the judge are also tried with hostile words added.
-        guarded: False to look at the judge alone: it is asked about every row, and its word counts as it stands.
+        guarded: False to measure the judge alone: it is asked about every row, and its verdict is the result.
 
     Returns:
         The rows in their order.

@@ -2,8 +2,8 @@
 
 Lives here: `World`. Pure. Never here: a judge, a verdict of its own.
 
-No recorded rule speaks in it, so that the guard and the judge alone are measured. The note of a row stands where such
-words stand in service: a claim in the request's message, a person's words among the session rules.
+There is no recorded rule in it, so that guard and judge alone are measured. A row's note is put where such words are in
+a real request: a claim into the message, a person's words among the session rules.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class World:
 
     @cached_property
     def step(self) -> Decided | AskJudge | AskHuman:
-        """What the first steps of the order come to."""
+        """What `begin` gives for it: a decision, or who has to be asked."""
         return begin(self.request, self.context)
 
     @cached_property

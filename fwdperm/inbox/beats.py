@@ -2,12 +2,13 @@
 
 Lives here: how a heartbeat gets to disk. Never here: when, or what it says (that is `heartbeat.py`).
 
-A rename for each of a thousand sessions a second would cost a twentieth of a processor. Past a few dozen sessions the
-descriptor of the file we made is kept, and a renewal of the same length is written over it in one call; only the
-digits of the time differ. The file is checked to be still the one under its name; else it is made anew.
+Renaming a new file into place for each of a thousand sessions a second would cost a twentieth of a processor. So past a
+few dozen sessions the files that we made are kept open, and a renewal is written over the old content in one call; it
+has the same length, because only the digits of the time differ. Before that we look whether the file still lies under
+its name, and make a new one if not.
 
-Somebody else's fresh heartbeat is never written over and never removed: a live parent that serves its own inbox does
-not see its children answered by two. In doubt a heartbeat is nobody's.
+A fresh heartbeat of somebody else is neither overwritten nor removed: a parent that is alive and answers its own
+children would otherwise share them with us. A heartbeat that cannot be read counts as nobody's.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ if TYPE_CHECKING:
     from fwdperm.inbox.files import Modes
 
 OURS: Final = "fwdperm"
-"""What `by` says in a heartbeat of any daemon of this program."""
+"""The value of `by` in the heartbeats that this program writes."""
 _BEAT_BYTES: Final = 4_096
-"""Bytes of a heartbeat; a longer file is none."""
+"""Bytes that a heartbeat may have; a longer file is not taken for one."""
 _FEW: Final = 64
 """Sessions up to which every heartbeat is a new file, renamed into place."""
 _SHARE: Final = 2
-"""Heartbeats hold at most one in so many of the descriptors that this process may open."""
+"""Of the files that this process may open, heartbeats keep at most one in this many open."""
 
 
 class ServedElsewhere(EnvironmentFailure):
@@ -56,7 +57,7 @@ class _Slot:
 
 
 class BeatFiles:
-    """The heartbeats under one root. One thread at a time, any thread.
+    """The heartbeats under one root. Any thread may call it, but never two at a time.
 
     Args:
         root: The inbox root.
@@ -76,8 +77,8 @@ class BeatFiles:
         """Put a heartbeat in place of the last one. See Transport."""
         try:
             slot = self._slots.get(session)
-            # Renewals go to files we hold open, which may lie in a directory that was removed or replaced: nobody would
-            # see them. One look a round is enough for all, at the first of them.
+            # The files we hold open may lie in a directory that was removed or replaced; nobody would see a renewal.
+            # One look at the directory is enough for all of them, so it is done for the first session of each round.
             if slot is not None and slot is next(iter(self._slots.values())) and not self._is_in_place():
                 self.close()
             elif slot is not None:
@@ -118,7 +119,7 @@ class BeatFiles:
             return False
 
     def _is_elsewhere(self, session: str, *, at: int) -> bool:
-        """Look for a heartbeat that is not ours and that says it is not older (nor younger) than its limit."""
+        """Look for a heartbeat that is not ours and whose time is near ours; one far in the future is not believed."""
         found = safe_reading.read_regular(beat_name(session), at=at, cap=_BEAT_BYTES, owner=None, may_be_linked=True)
         if not isinstance(found, safe_reading.WholeFile):
             return False

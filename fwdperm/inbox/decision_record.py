@@ -1,9 +1,9 @@
-"""One decision per request where several machines share the file system, whatever happens: the first record counts.
+"""One decision per request where several machines share the file system: the first one recorded counts.
 
-Lives here: the record. Never here: who may decide (`shared_lease.py`), what.
+Lives here: the record. Never here: who may decide (`shared_lease.py`), what is decided.
 
-Two daemons may both believe for a moment that they own a root: one was asleep, and another took over. What each of
-them publishes is what this record returns, and so one answer.
+Two daemons may both believe for a moment that they own a root: one was asleep, and another took over. Each publishes
+only what this record returns, so they publish the same answer.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 _RECORD_BYTES: Final = 1 << 20
 _LOOKS: Final = 20
-"""Records looked at in one call of `sweep`: a network file system takes about 1 ms for each."""
+"""Records looked at in one call of `sweep`, which holds up the daemon: on a network file system 1 ms for each."""
 _NOW: Final = ".now"
-"""A file that tells the file system's time."""
+"""A file that is written to learn, from the time it then has, what time the file server has."""
 RECORD_KEPT_S: Final = 24 * 3600.0
 """Seconds a recorded decision is kept: longer than any request waits, or any owner is asleep."""
 
@@ -47,7 +47,7 @@ class LastWord(Protocol):
 
 
 class OwnWord:
-    """The last word of a daemon that a kernel's lock keeps alone: its own."""
+    """The last word where a lock of the kernel keeps other daemons away: always our own answer."""
 
     def decide(self, inbox: str, stem: str, payload: bytes) -> bytes:  # noqa: ARG002 - see LastWord
         """Give the payload. See LastWord."""
@@ -86,8 +86,8 @@ class DecisionRecord:
         name = file_name(stem)
         try:
             with files.held_directory(self._state, parts, create=files.PRIVATE_MODES) as at:
-                # The one step that decides between two daemons: a hard link gives a name to one file only. Where links
-                # are missing it fails, because both could look first and then both rename.
+                # The step that decides between two daemons: making a hard link fails when the name is taken. Without
+                # hard links publishing fails here, because both daemons could see the name free and then both rename.
                 outcome = files.publish_file(name, payload, at=at, sync=True, is_contested=True)
                 match outcome:
                     case Published():
@@ -109,8 +109,8 @@ class DecisionRecord:
     def sweep(self) -> int:
         """Remove a few decisions older than RECORD_KEPT_S by the file system's own clock. Call it every second.
 
-        The journal remembers a decided request for ever; this record matters only while another daemon may believe
-        that it owns the root.
+        Nothing is lost by that: the journal remembers every decided request, and this record only matters while another
+        daemon may wrongly believe that it owns the root.
 
         Returns:
             How many went. Never raises: what stays is removed another time.
@@ -127,9 +127,9 @@ class DecisionRecord:
         return removed
 
     def _walk(self) -> Iterator[bool]:
-        """Go round all records once, one at each step; say whether it went."""
+        """Look at all records once, one at each step; yield whether it was removed."""
         with files.held_directory(self._state, ("decisions",), create=files.PRIVATE_MODES) as above:
-            # a file written now tells the time by the clock that dated the records: the file server's, not ours
+            # The records were dated by the file server's clock, so `now` is taken from a file that it dates now.
             files.replace_file(_NOW, b"", at=above)
             now = os.stat(_NOW, dir_fd=above).st_mtime
             inboxes = [name for name in os.listdir(above) if name != _NOW]  # noqa: PTH208 - a descriptor has no pathlib
@@ -137,7 +137,7 @@ class DecisionRecord:
             with files.held_directory(self._state, ("decisions", inbox)) as at:
                 names = os.listdir(at)  # noqa: PTH208 - as above
             for name in names:
-                # opened anew at each step: between two of them seconds pass, and nothing is held meanwhile
+                # Opened again at each step: seconds pass between two steps, and no directory is held open meanwhile.
                 with files.held_directory(self._state, ("decisions", inbox)) as at:
                     status = safe_reading.status_of(name, at=at)
                     is_old = status is not None and now - status.st_mtime > RECORD_KEPT_S

@@ -1,10 +1,14 @@
-"""A doorbell without a thread: one inotify instance that the loop itself reads.
+"""A doorbell without a thread: one inotify instance that the event loop itself reads.
 
-Lives here: which directories are watched, and which event makes which inbox dirty.
-Never here: a file being read. Watch first, then list: each new watch rings for its inbox.
+Lives here: which directories are watched, and after which event which inbox has to be listed (is `dirty`). Never here:
+a request being read.
 
-A watch is tied to an inode, so it dies with a removed directory and follows one that was renamed away. Both are
-heard of at once, and looked for in every `check`, by comparing the inode that is watched with the one that is there.
+Each new watch rings for its inbox: what was written there before the watch existed caused no event, so the inbox has to
+be listed after the watch is made.
+
+The kernel watches an inode, not a name: a watch ends with a removed directory, and stays on one that was renamed away.
+There is an event for both. In case it was lost, every `check` compares the inode that is watched with the one that now
+has the name.
 """
 
 from __future__ import annotations
@@ -35,13 +39,18 @@ _SELF: Final = inotify.DELETE_SELF | inotify.MOVE_SELF
 _ENTRIES: Final = inotify.CREATE | inotify.DELETE | inotify.MOVED_TO | inotify.MOVED_FROM
 _FEW_WATCHES: Final = 200
 _MANY_CHECKS: Final = 10
-"""With more watches than that, only every so many checks ask the kernel which of them live: it takes milliseconds. The
-others believe the last listing, a second old, of which directory lies where."""
+"""With more than `_FEW_WATCHES`, the kernel is asked only in every tenth check which of them still exist, because that
+takes milliseconds. The other checks compare the watches with what the last listing, a second ago, found."""
 _LOST: Final = _SELF | inotify.IGNORED | inotify.UNMOUNT
 
 
+"""Events after which a watch no longer stands for the directory of that name."""
+
+
 class _Kind(IntEnum):
-    __hash__ = int.__hash__  # an enumeration's own is slow, and places are looked up at every event
+    """Which level of the inbox tree a directory is on; OTHER for one that `watch_directory` was told."""
+
+    __hash__ = int.__hash__  # that of `Enum` is slow, and places are looked up for every event
     ROOT = auto()
     SESSIONS = auto()
     INBOX = auto()
@@ -94,13 +103,16 @@ class DescriptorBell:
         self._root = os.fspath(tree.root)
         self._by_place: dict[_Place, _Watch] = {}
         self._by_watch: dict[int, _Watch] = {}
-        self._sessions: dict[str, str | None] = {}
-        self._others: dict[str, Path] = {}
-        self._unwatched: dict[_Place, int] = {}
-        self._said: set[str] = set()
-        self._news: list[str] = []
+        self._sessions: dict[str, str | None] = {}  # session by encoded name; None for a name that is no session's
+        self._others: dict[str, Path] = {}  # what `watch_directory` was told
+        self._unwatched: dict[
+            _Place, int
+        ] = {}  # places that could not be watched, with the errno: `check` rings for them
+        self._said: set[str] = set()  # messages that were told and are still true
+        self._news: list[str] = []  # messages for the next check to tell
         self._rearmed = 0
         self._checks = 0
+        # The inboxes and the tree's count of looks when all watches were last compared; None forces a comparison.
         self._compared: tuple[tuple[str, ...], int] | None = None
         self._closed = False
         with files.held_directory(self._root, (SESSIONS,), create=tree.modes):
@@ -206,11 +218,12 @@ class DescriptorBell:
             self._note(watched.place, event, dirty)
 
     def _note(self, place: _Place, event: InotifyEvent, dirty: set[str | None]) -> None:
-        """Say what one event in a living directory makes dirty, and watch what has appeared."""
+        """Add to `dirty` what one event calls for listing, and watch a directory that has appeared."""
         match place.kind:
             case _Kind.REQUESTS:
                 if event.mask & inotify.DELETE:
-                    # also a temp file's: a writer that links and unlinks is done only then
+                    # Also for temp files: a writer that links its temp file to the request's name removes it last, and
+                    # before that the request has two names and is not read.
                     if not self._tree.was_own_removal(place.name, event.name):
                         dirty.add(self._ring_name(place))
                 elif mail_stem(event.name) is not None:
@@ -231,7 +244,7 @@ class DescriptorBell:
         self._compare(set())
 
     def _arm_below(self, place: _Place, dirty: set[str | None]) -> None:
-        """Watch a place and all below it, outermost first, so that nothing appears unheard in between."""
+        """Watch a place and all below it, the outermost first: what appears inside is then heard of in any case."""
         match place.kind:
             case _Kind.ROOT | _Kind.SESSIONS:
                 self._compare(dirty)
@@ -246,11 +259,11 @@ class DescriptorBell:
                 dirty.add(place.name)
 
     def _compare(self, dirty: set[str | None], *, believing: bool = False) -> None:
-        """Watch again whatever is not the directory it was, or is not watched.
+        """Watch every directory that is not watched, or that is not the one that is watched under its name.
 
         Args:
-            dirty: What to ring.
-            believing: Take what the last listing found for what is there, when there are very many inboxes.
+            dirty: What to ring for; added to.
+            believing: When there are very many inboxes, do not look at those that the last listing found unchanged.
         """
         self._arm(_Place(_Kind.ROOT))
         if self._arm(_Place(_Kind.SESSIONS)):
@@ -281,7 +294,7 @@ class DescriptorBell:
         return [_Place(kind, name) for name in ended for kind in (_Kind.INBOX, _Kind.REQUESTS)]
 
     def _is_settled(self, name: str, session: str) -> bool:
-        """Say whether the directory that the last listing found quiet is the one that is watched."""
+        """Say whether the last listing found nothing new in the directory, and it is the one that is watched."""
         watched = self._by_place.get(_Place(_Kind.REQUESTS, name))
         return watched is not None and self._tree.settled_at(session) == (watched.device, watched.inode)
 
@@ -347,7 +360,7 @@ class DescriptorBell:
                 return files.open_directory(os.fspath(self._others[place.name]))
 
     def _cannot(self, place: _Place, error: OSError) -> None:
-        """Remember a place whose events will not come, and say so once."""
+        """Remember a place that cannot be watched, and tell the operator once."""
         self._forget(place)
         self._compared = None
         code = error.errno or errno.EIO
@@ -373,13 +386,16 @@ class DescriptorBell:
         self._compared = None
         if self._by_place.get(watched.place) is watched:
             del self._by_place[watched.place]
-        # a directory that was renamed within the tree has one watch under two places: the later one keeps it
+        # A directory that was renamed within the tree is one watch under two places. Only the later place may end it.
         if self._by_watch.get(watched.watch) is watched:
             del self._by_watch[watched.watch]
             self._inotify.remove(watched.watch)
 
     def _drop_dead(self) -> None:
-        """Drop the watches the kernel no longer has: a new directory may carry the inode of the watched one."""
+        """Drop the watches that the kernel no longer has.
+
+        Comparing inodes does not find these: the kernel may have given the inode of a removed directory to a new one.
+        """
         alive = self._inotify.alive()
         if alive is None:
             return
@@ -398,9 +414,10 @@ class DescriptorBell:
 
     # -- repair ------------------------------------------------------------------------------------------------
     def _revive(self, dirty: set[str | None]) -> None:
-        """Make sure that the loop still reads a descriptor that is ours; open a new one otherwise.
+        """Make sure that the loop reads our inotify descriptor; open a new one if some code closed it.
 
-        The reader is taken off and put on again: a loop that believes it has one does not ask the kernel.
+        The reader is removed and added again, because a loop that has a reader for that number does nothing when told
+        to add it, also when the kernel forgot about it meanwhile.
         """
         try:
             points_to = Path(f"/proc/self/fd/{self._inotify.descriptor}").readlink()

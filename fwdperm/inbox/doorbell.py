@@ -1,7 +1,8 @@
-"""Choosing the doorbell: the kernel's descriptor, watchdog's observer, or the clock.
+"""Choosing the doorbell: inotify read by the loop, watchdog's observer, or listing on time.
 
-Lives here: the choice, and the proof that events come. Never here: a watch.
-Fails towards polling: slower, never deaf.
+Lives here: the choice. Never here: a watch.
+
+Fails towards polling: news arrives later then, but it arrives.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ _PROOF_S: Final = 1.0
 def open_doorbell(
     tree: InboxTree, loop: asyncio.AbstractEventLoop, on_ring: Ring, *, mode: WatchMode | None = None
 ) -> Doorbell:
-    """Start hearing of changes. List everything once after this returns: watch first, then list.
+    """Start hearing of changes. List everything once after this returns: for what was there before, nothing rings.
 
     Args:
         tree: Whose inboxes; its root and `sessions/` are made when missing.
         loop: The loop that will run; `on_ring` is called in its thread only, never before it runs.
         on_ring: See Ring.
-        mode: Take this one, unproved; None takes the quickest that proves itself.
+        mode: The kind to take, without trying whether its events come; None takes the quickest whose events do.
 
     Returns:
-        A doorbell that rings, at worst on time. Where no events come, its first check says why.
+        The doorbell. If it can only ring on time, its first check says why.
     """
     match mode:
         case WatchMode.DESCRIPTOR:
@@ -71,7 +72,7 @@ def _quickest(tree: InboxTree, loop: asyncio.AbstractEventLoop, on_ring: Ring) -
 
 
 def _observer(tree: InboxTree, loop: asyncio.AbstractEventLoop, on_ring: Ring) -> ObserverBell:
-    # here, because watchdog's observer takes as long to import as half of the rest
+    # Imported only when it is used: it takes half as long as everything else together.
     from fwdperm.inbox import observer_bell  # noqa: PLC0415
 
     return observer_bell.ObserverBell(tree, loop, on_ring)

@@ -1,10 +1,10 @@
-"""Publishing what nobody may see half of, and removing only what was read.
+"""Writing files so that they appear whole or not at all, and removing a file only if it is still the one that was read.
 
-Lives here: every directory made or opened, every write, link, rename and unlink of the inbox tree; the one home of
-open-for-write for it. Never here: reading what strangers left (that is `safe_reading.py`), what a name or a byte means.
+Lives here: every directory made or opened, every write, link, rename and unlink of the inbox tree; nothing else opens a
+file of it for writing. Never here: reading what children left (`safe_reading.py`), what a name or a byte means.
 
-Everything works on a name inside an open directory, so a directory that is swapped for a link catches nobody.
-Every publication fails to "not published", every removal to "still there".
+Every call takes a directory that is open already, and a name in it. So a child that replaces a directory on the way by
+a link cannot lead us elsewhere. What fails is not published, or not removed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Modes:
 PRIVATE_MODES: Final = Modes(directory=0o700, file=0o600)
 """One user: nobody else gets in."""
 GROUP_MODES: Final = Modes(directory=0o2770, file=0o640)
-"""Several users of one group (the root's own): its members may leave requests and read answers."""
+"""Children of several users: members of the root's group may leave requests and read answers."""
 
 
 # -- directories -----------------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ def _enter(part: str, *, at: int, create: Modes | None) -> int:
     made = os.open(part, DIRECTORY, dir_fd=at)
     try:
         if create is GROUP_MODES:
-            os.fchmod(made, create.directory)  # the umask took what the group needs
+            os.fchmod(made, create.directory)  # the umask may have taken away the group's bits
     except OSError:
         os.close(made)
         raise
@@ -107,7 +107,7 @@ def held_directory(root: str, parts: Sequence[str] = (), *, create: Modes | None
 
 
 def plant_sentinel(*, at: int, modes: Modes) -> None:
-    """Leave the file that keeps others from removing a directory as empty. Whatever stands there already does too."""
+    """Leave a file that keeps children from removing the directory as empty; any file of that name will do."""
     with contextlib.suppress(FileExistsError):
         os.close(os.open(SENTINEL, _CREATE, modes.file, dir_fd=at))
 
@@ -129,7 +129,7 @@ def publish_file(  # noqa: PLR0913 - each a promise of its own
         payload: The bytes.
         at: Directory descriptor.
         modes: Permission bits.
-        sync: Make it durable before it can be seen. Answers are not: the journal is.
+        sync: Make it durable before it can be seen. Answers need not be: the journal is, and they can be written again.
         is_contested: Others may publish under the same name at the same time: fail where there are no hard links.
 
     Returns:
@@ -157,7 +157,7 @@ def publish_file(  # noqa: PLR0913 - each a promise of its own
 
 
 def _publish_nameless(name: str, payload: bytes, *, at: int, modes: Modes, sync: bool) -> PublishOutcome | None:
-    """Publish a file that never had another name, so that nobody sees it with two; a third quicker, too.
+    """Publish a file that has no name until it gets its own: quicker by a third, and it never has two names.
 
     Returns:
         What happened; None where the file system or a missing `/proc` does not offer this way.
@@ -171,8 +171,8 @@ def _publish_nameless(name: str, payload: bytes, *, at: int, modes: Modes, sync:
             os.fchmod(descriptor, modes.file)
         _write_all(descriptor, payload)
         if sync:
-            os.fsync(descriptor)  # the content before the name: after a crash a name without content could be read
-        # naming the directory makes the interpreter use the call that looks through `/proc`
+            os.fsync(descriptor)  # before it gets its name: after a crash there could be a name without the content
+        # `dst_dir_fd` makes Python call `linkat` with the flag that follows the link in `/proc` to the nameless file.
         os.link(f"/proc/self/fd/{descriptor}", name, dst_dir_fd=at)
         if sync:
             os.fsync(at)
@@ -214,7 +214,7 @@ def replace_file_and_hold(name: str, payload: bytes, *, at: int, modes: Modes = 
 
 
 def _write_temp(payload: bytes, *, at: int, modes: Modes, sync: bool) -> tuple[str, int]:
-    """Write a new file under a name that nobody can foresee. A short write is an error: so a full disk shows itself."""
+    """Write a new file under a random name, so that nobody can plant a link there. Raises when not all was written."""
     temp = f"{TEMP_PREFIX}{secrets.token_hex(8)}.tmp"
     descriptor = os.open(temp, _CREATE, modes.file, dir_fd=at)
     try:
@@ -250,14 +250,14 @@ def _link_or_rename(temp: str, name: str, *, at: int, is_contested: bool) -> Non
     except OSError as error:
         if is_contested or error.errno not in _NO_LINKS:
             raise
-        # a rename would replace what stands there: an answer that a child may be reading
+        # A rename would replace a file of that name: an answer that a child may be reading.
         if status_of(name, at=at) is not None:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST)) from None
         os.rename(temp, name, src_dir_fd=at, dst_dir_fd=at)
 
 
 def _discard(temp: str, *, at: int) -> None:
-    """Remove our own temp file; after a rename it has gone already, and a leftover one is nobody's mail."""
+    """Remove our own temp file, if it is still there. One that stays behind is never read as a request."""
     try:  # noqa: SIM105 - on every answer
         os.unlink(temp, dir_fd=at)
     except OSError:

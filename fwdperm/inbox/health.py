@@ -35,9 +35,9 @@ class Health:
 
     Attributes:
         mode: How news arrives.
-        is_alive: False when nothing rings and it could not be mended: withdraw the heartbeat.
-        polled: Sessions (and watched directories' names) whose events do not come; the check rang for them.
-        rearmed: Watches made or made again by this check.
+        is_alive: False when it no longer rings and cannot be repaired: the heartbeat has to be withdrawn.
+        polled: Sessions, and names of watched directories, from which no events come; the check rang for each of them.
+        rearmed: How many watches were made since the last check.
         messages: For the operator, each said once for as long as it stays true.
     """
 

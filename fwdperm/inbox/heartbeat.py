@@ -1,9 +1,11 @@
-"""The heartbeat: a promise that somebody serves, renewed every second by a thread that nobody can hold up.
+"""The heartbeat tells children that somebody serves. A thread of its own renews it, so that nothing slow delays it.
 
-Lives here: when it is written, what it says, when it is not. Never here: what health is (the loop says), a file.
+Lives here: when it is written, what it says, when it is withdrawn. Never here: what counts as healthy (the daemon
+says), writing a file.
 
-A loop that stands still lets the heartbeat age, and children give up at their own limit; a daemon that knows it is
-unwell withdraws it at once. Fails towards "nobody serves": a child then denies by itself.
+When the daemon's loop stands still, the heartbeat is no longer renewed, and children give up once it is too old for
+them; when the daemon knows that it is unwell, it is withdrawn at once. Fails towards "nobody serves": then the child
+denies by itself.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ _VERSION: Final = 1
 _INITIAL_PID_NAMESPACE: Final = "pid:[4026531836]"
 """The kernel's fixed name for the pid namespace of the machine itself (PROC_PID_INIT_INO)."""
 _ALWAYS_ALIVE: Final = 1
-"""The pid that reads as alive in every pid namespace. The heartbeat's age then is what tells life from death."""
+"""A pid that is alive in every pid namespace. A reader then has only the heartbeat's age to tell whether we live."""
 
 
 class Beats(Protocol):
@@ -68,7 +70,7 @@ class Heart:
 
     Args:
         beats: Where heartbeats go.
-        is_healthy: Watcher, lock and journal are well. Called in the heart's thread: a plain read, no waiting.
+        is_healthy: Says whether doorbell, lease and journal are well. Called in the heart's thread: it must not wait.
         pid: See `visible_pid`.
         now_ms: The wall clock, epoch milliseconds.
         clock: A clock that only goes forward, seconds.
@@ -93,10 +95,11 @@ class Heart:
         self._clock = clock
         self._ticked = clock()
         self._lock = threading.Lock()
-        self._heads: dict[str, bytes] = {}
-        self._leaving: set[str] = set()
-        self._yielded: set[str] = set()
-        self._is_shown = False
+        # `_lock` guards these three; both threads use them.
+        self._heads: dict[str, bytes] = {}  # by served session: its heartbeat up to the time
+        self._leaving: set[str] = set()  # released, and their heartbeats not withdrawn yet
+        self._yielded: set[str] = set()  # sessions found to be served by somebody else, until `yielded` is called
+        self._is_shown = False  # whether heartbeats are on disk, as far as this thread knows
         self._wake = threading.Event()
         self._is_closing = False
         self._thread: threading.Thread | None = None
@@ -104,28 +107,29 @@ class Heart:
 
     # -- the loop's side -----------------------------------------------------------------------------------------
     def tick(self) -> None:
-        """Say that the loop turns. Call it at least once a second, from the loop only."""
+        """Note that the daemon's loop is running. The loop calls this, at least once a second."""
         self._ticked = self._clock()
 
     def serve(self, session: str) -> None:
-        """Begin to beat for a session, at once."""
+        """Begin to renew a heartbeat for a session; the first is written at once."""
         # Everything but the time is encoded once: the thread renews a thousand of them a second.
         facts = {"sessionId": session, "pid": self._pid, "v": _VERSION, "by": OURS}
         with self._lock:
-            # under one lock with `_leaving`: a session released and served again must not lose its new heartbeat
+            # In one step with `_leaving`: for a session that was released and is served again, the thread would
+            # otherwise withdraw the heartbeat that it has just written.
             self._heads[session] = json.dumps(facts, separators=(",", ":"))[:-1].encode() + b',"updatedAt":'
             self._leaving.discard(session)
         self._wake.set()
 
     def release(self, session: str) -> None:
-        """Stop beating for a session and withdraw its heartbeat."""
+        """Stop renewing a session's heartbeat, and withdraw it."""
         with self._lock:
             if self._heads.pop(session, None) is not None:
                 self._leaving.add(session)
         self._wake.set()
 
     def yielded(self) -> set[str]:
-        """Give the sessions we stopped beating for, since the last call, because somebody else serves them."""
+        """Give the sessions that we stopped for since the last call, because somebody else serves them."""
         with self._lock:
             yielded, self._yielded = self._yielded, set()
         return yielded
@@ -160,7 +164,7 @@ class Heart:
             due = max(due + BEAT_S, self._clock())
             self._wake.wait(max(0.0, due - self._clock()))
             if self._wake.is_set():
-                # cleared before the round that follows: a session served meanwhile sets it again and is not missed
+                # Cleared before the round, not after: a session that is added during the round sets it again.
                 self._wake.clear()
                 due = self._clock()
 
@@ -173,8 +177,8 @@ class Heart:
         self._withdraw_leaving()
         with self._lock:
             heads = dict(self._heads)
-        # Known to be unwell: take the promise back at once, and once. A loop that stands still cannot say how it is:
-        # then the heartbeat only ages, and children wait out their own limit rather than give up on a short hiccup.
+        # A daemon that knows it is unwell withdraws its heartbeats at once. A loop that stands still may go on in a
+        # moment: then they only grow old, and children wait until their own limit instead of giving up.
         if not self._is_well():
             if self._is_shown:
                 self._each(heads, lambda session, _: self._beats.unbeat(session))
@@ -190,7 +194,7 @@ class Heart:
         try:
             self._beats.beat(session, b"%b%d}" % (head, self._now_ms()))
         except ServedElsewhere:
-            # the loop may have released or served it again while we wrote: only what still stands there is yielded
+            # The loop may have released this session while we wrote; then there is nothing to report.
             with self._lock:
                 if self._heads.pop(session, None) is not None:
                     self._yielded.add(session)

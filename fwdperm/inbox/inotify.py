@@ -1,12 +1,12 @@
-"""The kernel's watch descriptor, through the bindings that watchdog keeps.
+"""Linux's inotify, through the low-level functions inside watchdog.
 
 docs/decisions/0011-libraries.md says why not through watchdog's documented observer.
 
 Lives here: adding, removing and reading watches without a thread, so that the loop itself can wait on the descriptor.
 Never here: which directories, or what an event means.
 
-`is_available` is False where watchdog lacks these bindings, or they do not behave as they did; the doorbell then uses
-its public observer. Only the three functions that `_works` looks at are used.
+These functions are no public interface of watchdog. `is_available` is False where they are missing or behave otherwise
+than we expect; the doorbell then uses watchdog's public observer. Only the three that `_works` tries are used.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 
 def _works() -> bool:
-    """Say whether the bindings take what we give them and say why they refuse it: tried on a descriptor that is none.
+    """Say whether the functions take our arguments and report an error as we expect: for descriptor -1, that is EBADF.
 
-    Any doubt is a no: the observer is slower, and not wrong.
+    In doubt no: the public observer is slower, but works.
     """
     try:
         if not hasattr(inotify_c, "inotify_init") or not os.path.isdir("/proc/self/fd"):  # noqa: PTH112 - dearer there
@@ -50,7 +50,7 @@ def _works() -> bool:
 
 
 def _watch(number: int) -> WatchDescriptor:
-    """Name a watch as the bindings do, for the type checker."""
+    """Give a watch's number the type that watchdog declares for it."""
     return cast("WatchDescriptor", number)
 
 
@@ -98,7 +98,7 @@ class Inotify:
         self.descriptor: int = descriptor
 
     def add(self, directory: int, mask: int) -> int:
-        """Watch the directory behind an open descriptor: exactly this one, whatever its path says by now.
+        """Watch the directory behind an open descriptor, also if another one has its name by now.
 
         Returns:
             The watch; the same one when this directory is watched already (its mask is then replaced).

@@ -23,7 +23,7 @@ REQUESTS: Final = "requests"
 RESPONSES: Final = "responses"
 SERVING: Final = "serving"
 SUFFIX: Final = ".json"
-"""What every reader looks for; names with another ending are nobody's mail (temp files, sentinels)."""
+"""The ending of requests, answers and heartbeats; other files, such as temp files and sentinels, are not read."""
 SENTINEL: Final = ".fwdperm"
 """An empty file that keeps pi children from removing a directory they find empty (they rmdir, never rm -r)."""
 TEMP_PREFIX: Final = ".fwdperm-"
@@ -88,9 +88,9 @@ def beat_name(session: str) -> str:
 
 
 def mail_stem(name: str) -> str | None:
-    """Read a directory entry's name: its stem when it ends in `.json`, else None (nobody's mail).
+    """Give the stem of a directory entry that may be a request or an answer; None for any other name.
 
-    The stem may still not be a request id; the tree says so.
+    The stem need not be a request id: the caller has to check.
     """
     if name.startswith(TEMP_PREFIX) or not name.endswith(SUFFIX):
         return None

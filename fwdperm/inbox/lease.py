@@ -3,8 +3,9 @@
 Lives here: taking the lock, saying who holds it, standing by. Never here: file systems that other machines share
 (that is `shared_lease.py`), what the owner does.
 
-The lock lives as long as one process has the descriptor open. It is not handed to programs we start, and a forked
-copy of this process drops it, so that no child keeps a dead daemon's lock; still start workers by spawn, not fork.
+The kernel keeps the lock as long as any process has the descriptor open. So programs that we start do not inherit it,
+and a forked copy of this process closes it: otherwise such a child would hold the lock of a daemon that has died.
+Between fork and close the copy holds it all the same, so workers should be spawned, not forked.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ _OPEN: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOOK_S: Final = 0.1
 """Seconds between two looks of a daemon that stands by; takeover is promised within one second."""
 _LOOKS: Final = 3
-"""Looks before giving up: a copy that a fork just made of a daemon which ended holds the lock for a moment."""
+"""Tries before giving up: a forked copy of a daemon that has ended may hold the lock for a moment longer."""
 _HOLDER_BYTES: Final = 4096
 _HELD: weakref.WeakSet[FlockLease] = weakref.WeakSet()
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds a lease, by its own word.
+    """Who holds a lease, as the holder itself wrote it down.
 
     Attributes:
         pid: Its process id on its host.
-        started: When it was started, in clock ticks since its host came up: tells it from a later process of that id.
+        started: When it was started, in clock ticks since its host started: a later process may get the same id.
         host: Its host's name.
     """
 
@@ -119,9 +120,9 @@ class FlockLease:
         try:
             taken = _try(self._path)
         except OSError:
-            return True  # the disk stands in the way, and nobody else: `is_held` says no meanwhile
+            return True  # a fault of the disk, not another owner: try again; until then `is_held` says no
         if isinstance(taken, FlockLease):
-            # the new lock is held before the old one is let go: at no moment do we hold none
+            # The old lock is let go only now that the new one is held, so that we hold one at every moment.
             os.close(self._descriptor)
             self._descriptor = taken.hand_over()
         return not isinstance(taken, Holder)

@@ -1,7 +1,7 @@
 """What kind of file system a path lies on, and so whether its events and times can be believed.
 
 Lives here: reading the mount table. Never here: a watch, a lock.
-Fails to "local": an end-to-end probe still finds out when events do not come.
+What is unknown counts as local: the doorbell tries anyway whether events come.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def file_system_type(path: Path, *, table: str | None = None) -> str:
         if len(fields) <= _POINT:
             continue
         point = _unescape(fields[_POINT])
-        # the later of two mounts on one point hides the earlier
+        # `>=`: of two mounts on the same directory the later one hides the earlier one.
         if _is_inside(real, point) and len(point) >= len(best):
             best, kind = point, rest[0]
     return kind

@@ -2,8 +2,8 @@
 
 Lives here: the observer, its threads, and finding out that one died. Never here: a file being read.
 
-One recursive schedule of `sessions/` and one per other directory, whatever the number of inboxes.
-Handlers only pass a name to the loop; an exception in one would end the observer's only dispatching thread.
+`sessions/` is watched recursively with one call, each other directory with one more: watchdog starts a thread for each.
+Handlers only pass a name on to the loop, because an exception in one would end the thread that calls all of them.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ _EVENTS: Final[list[type[FileSystemEvent]]] = [
     DirMovedEvent,
     DirDeletedEvent,
 ]
-# without inotify nothing says that a writer closed its file
+# Elsewhere than on Linux no event says that a file was closed after writing, so each change has to do.
 _EVENTS_ELSEWHERE: Final[list[type[FileSystemEvent]]] = [*_EVENTS, FileModifiedEvent]
 _PROOF_S: Final = 0.3
-"""Seconds a new observer has to prove itself; the loop waits meanwhile."""
+"""Seconds to wait for a new observer's first event; the loop stands still meanwhile."""
 _JOIN_S: Final = 2.0
 """Seconds to wait for an observer's threads to end."""
 
 
 class _Handler(FileSystemEventHandler):
-    """Turn an event into names to ring, in the observer's thread."""
+    """Tells the bell of each path in an event. Called in the observer's thread."""
 
     def __init__(self, bell: ObserverBell, name: str | None) -> None:
         self._bell = bell
@@ -110,7 +110,7 @@ class ObserverBell:
         self._schedule(self._observer, path, name)
 
     def check(self) -> Health:
-        """Start over when a thread died or a directory is another one now. See Doorbell."""
+        """Start a new observer when a thread has died or a directory was replaced by another. See Doorbell."""
         if self._closed:
             return Health(self.mode, is_alive=False)
         if not self._is_deaf and self._is_well() and self._are_the_same():
@@ -126,10 +126,10 @@ class ObserverBell:
         return Health(self.mode, polled=polled, messages=(problem,) if problem else ())
 
     def _start_over(self) -> str:
-        """Start a new observer; return what stands in the way, or nothing.
+        """Start a new observer; give what prevents it in words, empty when its events come.
 
-        Without events the checks go on ringing for everything, and no further observer is tried: some versions of
-        watchdog keep one thread for the whole process, and once it has died every observer is deaf.
+        If they do not, no further observer is tried, and each check rings for everything instead: some versions of
+        watchdog have one thread for the whole process, and once it has died no observer hears anything.
         """
         try:
             self._stop()
@@ -214,7 +214,7 @@ class ObserverBell:
         return observer.is_alive() and all(emitter.is_alive() for emitter in observer.emitters)
 
     def _hold(self, name: str, path: Path) -> None:
-        """Keep a directory open, so that no later one can carry its inode and be taken for it."""
+        """Keep a directory open: while it is, the kernel does not give its inode to another, which we took for it."""
         descriptor = os.open(path, files.DIRECTORY)
         if (old := self._held.pop(name, None)) is not None:
             os.close(old)

@@ -2,9 +2,10 @@
 
 Lives here: a small cache of descriptors. Never here: what is done with them.
 
-Walking to an inbox, component by component so that no link is followed, is four opens; it would be a third of the
-work on a request. A cached descriptor is used only if the path still leads to the same directory; a descriptor holds
-its inode, so no other directory can carry that number meanwhile, and a link planted on the way changes nothing.
+To reach an inbox without following links takes four opens, one for each part of its path: a third of the work on a
+request. A cached descriptor is used only if the path still leads to a directory with its inode. That comparison is
+safe: while a directory is open the kernel gives its inode to no other, so a link on the way can only lead to the same
+one.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from fwdperm.inbox.files import Modes
 
 _KEPT: Final = 128
-"""Descriptors held: the requests and responses of 64 busy inboxes."""
+"""Directories kept open: `requests/` and `responses/` of 64 busy inboxes."""
 
 
 class _OpenDirectory(NamedTuple):

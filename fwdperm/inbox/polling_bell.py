@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _FEW_INBOXES: Final = 100
 _FEW_S: Final = 0.25
-"""Seconds between listings while there are few inboxes; with more, each listing costs too much for that."""
+"""Seconds between listings while there are no more than `_FEW_INBOXES`; with more, listing so often costs too much."""
 
 
 class PollingBell:

@@ -1,7 +1,7 @@
-"""What the house asks of a transport, and the values that pass between the two.
+"""What the other rooms need of a transport, and the values that it gives and takes.
 
-Lives here: the narrow protocol, the mail, the outcomes. Never here: a file system; a message engine can stand in
-the tree's place by keeping these promises.
+Lives here: the protocol, the letters, the outcomes. Never here: a file system. Something else, such as a message
+broker, can take the place of the inbox tree by keeping these promises.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class UnreadableCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Which file this was, so that a replaced or rewritten one is told apart. Opaque outside `inbox/`.
+    """Which file was read, to notice that it was replaced or rewritten. Other rooms only hand it back.
 
     Attributes:
         device: st_dev.
@@ -149,8 +149,9 @@ class Transport(Protocol):
             only: Look into these inboxes only; None looks into all of them.
 
         Returns:
-            Mail and refusals. Work per call is bounded; what was left for the next call is named by `behind`.
-            Never raises: an inbox that cannot be read is a Refused.
+            Requests, and entries that could not be read. The work of a call is bounded; `behind` names the inboxes in
+            which something was left for the next call. Never raises: an inbox that cannot be read is an
+            UnreadableEntry.
         """
         ...
 
@@ -165,7 +166,7 @@ class Transport(Protocol):
     def gone(self, keys: Iterable[tuple[str, str, Identity]]) -> set[tuple[str, str]]:
         """Say which of these (inbox, stem, token) were withdrawn: no longer there, or another file now.
 
-        Doubt (an unreadable directory) counts as still there: nothing is withdrawn on a guess.
+        Where that cannot be seen (an unreadable directory), the request counts as still there.
         """
         ...
 

@@ -1,10 +1,10 @@
-"""Reading what strangers left: never blocked, never led elsewhere, never more than agreed.
+"""Reading files that untrusted processes left: without blocking, without following links, and only up to a limit.
 
 Lives here: looking at an entry, opening it for reading, saying what is wrong with it.
 Never here: writing (that is `files.py`), what the bytes mean.
 
-Everything works on a name inside an open directory, so a directory that is swapped for a link catches nobody.
-Every failure is "not this file".
+Every call takes a directory that is open already, and a name in it: a child that replaces a directory on the way by a
+link cannot lead us elsewhere. What cannot be read safely is not read.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ FileReading: TypeAlias = WholeFile | BadFile | AbsentFile
 
 
 def identify(status: os.stat_result) -> Identity:
-    """Take from a status what tells this file from any other."""
+    """Take from a status what identifies this file with this content."""
     return Identity(status.st_dev, status.st_ino, status.st_ctime_ns, status.st_size)
 
 
@@ -70,7 +70,7 @@ def status_of(name: str, *, at: int) -> os.stat_result | None:
 
 
 def objection(status: os.stat_result, *, cap: int, owner: int | None, may_be_linked: bool = False) -> BadFile | None:
-    """Say what is wrong with an entry, before it is opened and again after.
+    """Say what is wrong with an entry. To be asked before opening it and again after: it may be replaced in between.
 
     Args:
         status: From `status_of`, or from the open descriptor.
@@ -103,7 +103,7 @@ def objection(status: os.stat_result, *, cap: int, owner: int | None, may_be_lin
 
 
 def read_regular(name: str, *, at: int, cap: int, owner: int | None, may_be_linked: bool = False) -> FileReading:
-    """Read a file a stranger left: never blocks, never follows a link, never reads more than `cap` bytes.
+    """Read a file that an untrusted process left. Never blocks, follows a link, or gives more than `cap` bytes.
 
     Args:
         name: One path component inside the directory `at`.
@@ -168,7 +168,7 @@ def _read_all(descriptor: int, *, expected: int, cap: int) -> bytes:
 
 
 def os_error_words(error: OSError) -> str:
-    """Put what the machine said into our words' case."""
+    """Give the system's message for an error in lower case, to stand in a message of ours."""
     return (error.strerror or type(error).__name__).lower()
 
 

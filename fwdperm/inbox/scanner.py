@@ -1,8 +1,8 @@
 """What is known of one inbox: what was handed out, what is left to read, and how much one call may do.
 
-Lives here: telling new from known, the budget. Never here: which inboxes there are, what a request means.
+Lives here: telling new files from known ones, the budget. Never here: which inboxes there are, what a request means.
 
-It never holds more names than the directory does: each finished pass forgets what it did not see.
+What is remembered stays as small as the directory: at the end of each listing, names that were not in it are forgotten.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _INBOX_FILES: Final = 128
-"""Files read from one inbox in one call. Reading them takes 3 ms, deciding, recording and answering them 50 ms, and
-everybody else waits so long."""
+"""Files read from one inbox in one call. Reading them takes 3 ms; deciding, recording and answering them takes 50 ms,
+and all other inboxes wait that long."""
 _INBOX_BYTES: Final = 8 << 20
 """Bytes read from one inbox in one call; at least one file is always read."""
 _INBOX_NAMES: Final = 32_768
@@ -32,9 +32,10 @@ _CALL_FILES: Final = 512
 """Files read in one call over all inboxes: 0.2 s until the last of them is answered."""
 _CALL_BYTES: Final = 32 << 20
 _SETTLED_NS: Final = 2_000_000_000
-"""A directory that changed within this time may change again within the same tick of its file system's clock."""
+"""Nanoseconds. A file system's clock may be that coarse: two changes within this time can leave the same ctime."""
 _LINK_LOOKS: Final = 8
-"""Looks at a file with two names before it is left for later: its writer is between link and unlink."""
+"""Looks at a file with two names before it is left for later: its writer has given it the second name, and has not
+removed the temp name yet."""
 
 
 class DirectoryStamp(NamedTuple):
@@ -51,7 +52,7 @@ def stamp_of(status: os.stat_result) -> DirectoryStamp:
 
 
 def is_settled(stamp: DirectoryStamp, *, now_ns: int) -> bool:
-    """Say whether any later change is sure to give another stamp: the last one is further back than a clock's tick."""
+    """Say whether any later change of the directory is sure to show in its stamp: the last one is long enough ago."""
     return now_ns - stamp.ctime_ns > _SETTLED_NS
 
 
@@ -88,13 +89,13 @@ class InboxScanner:
         self._session = session
         self._owner = owner
         self._clock = clock
-        self._seen: dict[str, Identity] = {}
-        self._present: set[str] = set()
-        self._left: list[tuple[int, str]] = []
-        self._two_names: dict[str, float] = {}
-        self._listing: Iterator[os.DirEntry[str]] | None = None
-        self._settled: DirectoryStamp | None = None
-        self._trouble: int | None = None
+        self._seen: dict[str, Identity] = {}  # files that were handed out, by name
+        self._present: set[str] = set()  # names seen by the listing that is under way
+        self._left: list[tuple[int, str]] = []  # new files that no budget was left for: (ctime, name)
+        self._two_names: dict[str, float] = {}  # files with two names, and when each was first seen so
+        self._listing: Iterator[os.DirEntry[str]] | None = None  # a listing that goes on in the next call
+        self._settled: DirectoryStamp | None = None  # set when nothing was there and a change would show in the stamp
+        self._trouble: int | None = None  # the errno that was last reported for the directory
 
     @property
     def is_behind(self) -> bool:
@@ -103,7 +104,7 @@ class InboxScanner:
 
     @property
     def is_settled(self) -> bool:
-        """True when `is_unchanged` is worth asking."""
+        """True when the last listing found nothing, and `is_unchanged` can tell whether that is still so."""
         return self._settled is not None
 
     @property
@@ -173,7 +174,7 @@ class InboxScanner:
             self._present.add(name)
             known = self._seen.get(name)
             if many and known is not None and known.inode == entry.inode():
-                continue  # in a flood a rewritten file is told by its inode only
+                continue  # with so many files, one that was rewritten in place (same inode) is not noticed
             looks -= 1
             status = safe_reading.status_of(name, at=at)
             if status is not None and (known is None or safe_reading.identify(status) != known):
@@ -212,12 +213,12 @@ class InboxScanner:
                 assert_never(found)
 
     def _is_young(self, name: str) -> bool:
-        """Say whether a file with two names may still be between its writer's link and unlink."""
+        """Say whether the writer of a file with two names may still be about to remove one of them."""
         since = self._two_names.setdefault(name, self._clock())
         return self._clock() - since < HALF_WRITTEN_S
 
     def _second_look(self, name: str, *, at: int) -> Letter | None:
-        """Wait some microseconds for the writer's unlink; else leave the file to a later call."""
+        """Wait some microseconds for the writer to remove the other name; else leave the file to a later call."""
         for _ in range(_LINK_LOOKS):
             os.sched_yield()
             status = safe_reading.status_of(name, at=at)

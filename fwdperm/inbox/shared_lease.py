@@ -3,11 +3,14 @@
 Lives here: the lease by hard links, with an epoch. Never here: locks of one machine's kernel (`lease.py`), the record
 of decisions (`decision_record.py`), comparing the clocks of two machines.
 
-Each epoch is a file `lease.<epoch>` that only one can create; the highest epoch owns the root. The owner renews by
-counting up in its file. Whoever sees that count stand still for 30 s *on its own clock* may create the next epoch;
-at once, where the owner let go, or was a process of the same machine that is seen to have ended.
-An owner that was asleep finds the higher epoch and knows that it lost; one that could not renew in time stops.
-A moment with two believers remains possible on any such file system: the record decides then, once.
+Each epoch is a file `lease.<epoch>` that only one process can create, and whoever created the highest one owns the
+root. The owner renews its lease by counting up in its file. Whoever sees that count stand still for 30 s *on its own
+clock* may create the next epoch. No waiting is needed where the owner let go, or was a process of the same machine that
+has ended.
+
+An owner that was asleep finds the higher epoch and knows that it has lost; one that could not renew in time stops
+acting as the owner. Still, on any such file system two daemons can believe for a moment that they are the owner. Whose
+decision counts then is settled by the decision record.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 FENCE_S: Final = 15.0
-"""Seconds without a renewal after which an owner no longer counts itself as one: half of what others wait."""
+"""Seconds without a renewal after which the owner stops acting as one: half of what others wait, so it stops first."""
 STALE_S: Final = 30.0
 """Seconds a lease must be seen to stand still before it is taken over."""
 _EPOCH: Final = re.compile(r"lease\.(\d{1,18})")
@@ -103,15 +106,15 @@ class LinkLease:
             return True  # not renewed: `is_held` turns False by itself in time
 
     def _keep(self, at: int) -> bool:
-        # Taken before the disk is touched: a renewal that takes ten seconds has held for ten seconds less.
+        # The renewal counts from before the disk is touched: others may have seen the new count at any time since then.
         started = self._clock()
         newest = _newest(at)
         if self._epoch == 0 or newest is None or newest.epoch != self._epoch:
             self._epoch = 0
             return False
         if not self.is_held():
-            # We were asleep past the fence and nobody took over. Somebody may be about to: a new epoch is made the way
-            # everybody makes one, so that only one of us gets it.
+            # We could not renew for FENCE_S, and nobody took over so far. Somebody may be about to, so we do as they
+            # do: of all who try to create the next epoch, one succeeds.
             return self._create(self._epoch + 1, at=at)
         self._count += 1
         files.replace_file(f"lease.{self._epoch}", self._text(), at=at)
@@ -130,7 +133,8 @@ class LinkLease:
         outcome = files.publish_file(f"lease.{epoch}", self._text(), at=at, is_contested=True)
         if isinstance(outcome, Failed):
             raise EnvironmentFailure(f"cannot make the lease in `{self._state}`: {outcome.reason}")
-        # What the file says decides, not what the call returned: a reply may be lost on the network after it was done.
+        # What lies in the directory counts, not what the call returned: on a network file system the link may have been
+        # made although the call reports a failure, because the server's reply was lost.
         now = _newest(at)
         if now is None or now.epoch != epoch or _said(now.text).get("nonce") != self._nonce:
             return False  # another was quicker, or a later epoch was there and its predecessor swept away
@@ -190,7 +194,7 @@ def _newest(at: int) -> _Seen | None:
         if isinstance(found, safe_reading.WholeFile):
             return _Seen(epoch, found.data)
         if isinstance(found, safe_reading.BadFile):
-            return _Seen(epoch, b"")  # somebody's all the same: it stands still, or it does not
+            return _Seen(epoch, b"")  # it is somebody's lease, though unreadable: it has to stand still like any other
 
 
 def _sweep(at: int, *, below: int) -> None:

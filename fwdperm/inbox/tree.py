@@ -1,9 +1,10 @@
-"""The inbox tree as a transport: what is new, what is gone, and where answers go.
+"""The inbox tree as a transport: which requests are new, which are gone, and where answers go.
 
-Lives here: listing inboxes, remembering what was handed out, bounding the work of one call.
-Never here: what a request means, when to look (that is the doorbell's and the loop's), opening files by hand.
+Lives here: listing inboxes, remembering what was handed out, limiting the work of one call. Never here: what a request
+means, when to look (the doorbell and the loop decide that), system calls on single files (`files.py`,
+`safe_reading.py`).
 
-One hostile entry, one flood and one unreadable directory cost their own inbox a bounded delay, and the others nothing.
+A hostile file, very many files or an unreadable directory delay the inbox they are in by a bounded time, and no other.
 """
 
 from __future__ import annotations
@@ -31,12 +32,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _TEMP_KEPT_S: Final = 60.0
-"""Seconds after which a temp file in `responses/` was left by a crash: writing one takes milliseconds."""
+"""Seconds after which a temp file in `responses/` is taken for left by a crash: writing one takes milliseconds."""
 _NAMES: Final = 32_768
 _ANSWERS: Final = 4_096
 """Unread answers looked at in one inbox at a time: about 10 ms."""
 _REMOVALS_KEPT: Final = 4096
-"""Own removals remembered until their event comes; more means that no events come, and then nobody asks."""
+"""Removals of our own that are remembered until the doorbell hears of them. More pile up only where no events come, and
+there nobody asks for them."""
 _encode = lru_cache(maxsize=4096)(encode_session)
 
 
@@ -47,7 +49,8 @@ class InboxTree:
         root: The inbox root. Links in this path are the operator's; below it none is followed.
         several_uids: Children run as other users of the root's group: foreign owners are read, directories are
             2770 and files 0640. Otherwise everything is private, and another user's file is refused.
-        believes_times: An unchanged directory time means an unchanged directory; None asks the mount table.
+        believes_times: Whether an unchanged directory time proves that nothing changed in it. Not so where other
+            machines write, because times are cached there. None asks the mount table.
         now_ns: The wall clock, epoch nanoseconds.
         clock: A clock that only goes forward, seconds.
     """
@@ -71,13 +74,13 @@ class InboxTree:
         self._clock = clock
         self._times_are_live = not is_shared(file_system_type(root)) if believes_times is None else believes_times
         self._scanners: dict[str, InboxScanner] = {}
-        self._behind: dict[str, None] = {}
-        self._sessions: dict[str, str | None] = {}
+        self._behind: dict[str, None] = {}  # inboxes where something was left unread, longest waiting first
+        self._sessions: dict[str, str | None] = {}  # session by directory name; None for a name that is no session's
         self._names: tuple[str, ...] = ()
-        self._listed: DirectoryStamp | None = None
-        self._removed: set[tuple[str, str]] = set()
-        self._elsewhere: frozenset[str] = frozenset()
-        self._empty: dict[str, DirectoryStamp] = {}
+        self._listed: DirectoryStamp | None = None  # of `sessions/`, while that stamp proves the listing to be current
+        self._removed: set[tuple[str, str]] = set()  # our own removals: (directory name, file name)
+        self._elsewhere: frozenset[str] = frozenset()  # sessions whose inboxes somebody else serves
+        self._empty: dict[str, DirectoryStamp] = {}  # inboxes without answers, by the stamp that proves it
         self.looks = 0
         """How often an inbox was listed. While it stands still, no directory became another one."""
 
@@ -116,8 +119,8 @@ class InboxTree:
         known = self._sessions
         self._sessions = {name: known[name] if name in known else _decode(name) for name in names}
         self._names = tuple(session for session in self._sessions.values() if session is not None)
-        # A directory's time has a grain: one that changed a moment ago may change again within the same tick, unseen.
-        # Only a time that has settled proves that the listing is still the whole truth.
+        # The time of a directory is coarse: a second change shortly after the first may leave the same time. So only a
+        # time that is long enough ago proves, for as long as it stays the same, that the listing is complete.
         self._listed = stamp if self._times_are_live and is_settled(stamp, now_ns=self._now_ns()) else None
         return self._names
 
@@ -127,7 +130,7 @@ class InboxTree:
         return {name: session for name, session in self._sessions.items() if session is not None}
 
     def settled_at(self, session: str) -> tuple[int, int] | None:
-        """Give device and inode of an inbox's `requests/` as the last listing of all found it, where that was quiet."""
+        """Give device and inode of an inbox's `requests/`, if the last listing of it found it empty; else None."""
         scanner = self._scanners.get(session)
         return scanner.settled_at if scanner is not None else None
 
@@ -152,7 +155,7 @@ class InboxTree:
         if only is None:
             for session in self._scanners.keys() - set(wanted):
                 self.forget(session)
-        # those that had to wait go first, in the order in which they began to wait
+        # Inboxes that had to wait in the last call go first, the longest waiting one before the others.
         asked = set(wanted)
         order = [session for session in self._behind if session in asked]
         order += [session for session in wanted if session not in self._behind]
@@ -177,7 +180,7 @@ class InboxTree:
         return frozenset(self._behind)
 
     def _is_quiet(self, session: str, *, at: int) -> bool:
-        """Say with one look that nothing can be new: of a thousand inboxes nearly all are like this every second."""
+        """Say, with one `stat`, whether an inbox has nothing new: mostly that is so for nearly all of a thousand."""
         scanner = self._scanners.get(session)
         if scanner is None or not scanner.is_settled or not self._times_are_live:
             return False
@@ -212,7 +215,10 @@ class InboxTree:
             self._behind[session] = None
 
     def _rootless(self, error: OSError) -> list[Letter]:
-        """Answer for a root that cannot be opened: a missing one is empty, another says so once, as nobody's inbox."""
+        """Give the letters where the root cannot be opened: none if it is missing, else one entry that says why, once.
+
+        That entry names no inbox, so it is only counted and logged.
+        """
         self._behind.clear()
         if error.errno == errno.ENOENT:
             return []
@@ -254,7 +260,7 @@ class InboxTree:
             return True
         except OSError:
             return False
-        # Noted first, so that the event of the removal always finds it noted, whenever it is read.
+        # Noted before the removal, not after: the doorbell may hear of it at once.
         self._expect_removal(directory, name)
         removed = files.remove_same_file(name, letter.token, at=at)
         if not removed:
@@ -269,7 +275,7 @@ class InboxTree:
         self._removed.add((directory, name))
 
     def was_own_removal(self, directory: str, name: str) -> bool:
-        """Say, once, whether a removal the doorbell heard of was ours: no reason to wake anyone.
+        """Say whether a removal that the doorbell heard of was ours, which needs no turn. Only the first call says yes.
 
         Args:
             directory: The inbox's encoded name.
@@ -296,7 +302,7 @@ class InboxTree:
         unread: list[Unread] = []
         try:
             place = (SESSIONS, _encode(inbox), RESPONSES)
-            # A thousand empty directories of answers are one `stat` each, while their times have not moved.
+            # A directory that was empty, and whose time has not changed, costs one `stat`: there may be a thousand.
             if inbox in self._empty:
                 now = stamp_of(os.stat("/".join((self._root, *place)), follow_symlinks=False))  # noqa: PTH116
                 if now == self._empty[inbox]:
@@ -356,7 +362,7 @@ class InboxTree:
 
 
 def _some_names(at: int) -> list[str]:
-    """List what lies in a directory but directories; of very many the first, and the others when those are gone."""
+    """List the files in a directory, up to a limit; the rest is listed once the first ones are gone."""
     with os.scandir(at) as entries:
         files_only = (entry.name for entry in islice(entries, _NAMES) if not _is_directory(entry))
         return list(islice(files_only, _ANSWERS))

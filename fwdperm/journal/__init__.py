@@ -1,7 +1,8 @@
 """The append-only record of everything: the audit, and what recovery replays.
 
 Lives here: records as values (`record.py`, `request_records.py`, `sanitize.py`, `line.py`, `state.py`: pure), the files
-they stand in (`segments.py`, `log.py`, `prune.py`), and their readers (`replay.py`, `verify.py`, `query.py`).
+they are written to (`segments.py`, `log.py`, `recovery.py`, `checkpoint.py`, `prune.py`), and readers of these
+(`replay.py`, `verify.py`, `query.py`).
 Never here: what a record means for a decision, a session rule or a prompt.
 """
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
         VerdictRecord,
     )
     from fwdperm.journal.replay import replay_journal
-    from fwdperm.journal.request_records import asked_record, decided_record
+    from fwdperm.journal.request_records import asked_record, decided_record, digest_of_values
     from fwdperm.journal.segments import JournalFailed
     from fwdperm.journal.state import Fold, JournalState, key_hash
     from fwdperm.journal.verify import verify_journal
@@ -63,7 +64,7 @@ else:
                 "VerdictRecord",
             ),
             "replay": ("replay_journal",),
-            "request_records": ("asked_record", "decided_record"),
+            "request_records": ("asked_record", "decided_record", "digest_of_values"),
             "segments": ("JournalFailed",),
             "state": ("Fold", "JournalState", "key_hash"),
             "verify": ("verify_journal",),
@@ -94,6 +95,7 @@ __all__ = [
     "VerdictRecord",
     "asked_record",
     "decided_record",
+    "digest_of_values",
     "export_journal",
     "follow_journal",
     "key_hash",

@@ -1,9 +1,10 @@
-"""A saved fold, so that start-up reads only the journal's tail.
+"""What the journal added up to at some line, saved, so that a start reads only the lines after it.
 
-Lives here: `checkpoint.json` and `checkpoint.keys`. Never here: anything that could not be made again from the log.
+Lives here: `checkpoint.json`, and `checkpoint.keys` with the hashes of all decided requests. Never here: anything that
+could not be made again from the log.
 
-A checkpoint that does not fit the log (its line is not there, a digest differs, a fold is missing) is ignored and the
-whole log is read: slower, never wrong.
+A checkpoint that does not fit the log (the line it ends with is not there, a digest differs, a fold is missing) is
+ignored, and the whole log is read: slower, but right.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ KEYS: Final = "checkpoint.keys"
 
 
 class Saver:
-    """Writes checkpoints; appends only the keys that are new since the last one."""
+    """Writes checkpoints. Of the keys, which only grow, it writes those that are new since the last one."""
 
     def __init__(self, directory: Path, *, kept: bytes) -> None:
         """Take over what is there.
@@ -41,7 +42,13 @@ class Saver:
         self._digest = hashlib.sha256(kept)
 
     def save(self, folding: Folding, point: Point, last: bytes) -> bool:
-        """Save the fold at a point whose last line (without newline) is `last`; False when the disk refused."""
+        """Save what the lines up to a point add up to; False when the disk refused.
+
+        Args:
+            folding: The state and the further folds at that point.
+            point: After the last line that is in them.
+            last: That line, without its newline: `load` looks for it to see whether the checkpoint still fits.
+        """
         fresh = b"".join(folding.state.fresh)
         digest = self._digest.copy()
         digest.update(fresh)
@@ -58,6 +65,7 @@ class Saver:
         text = json.dumps(body, separators=(",", ":"))
         whole = json.dumps({"v": 1, "sum": hashlib.sha256(text.encode()).hexdigest(), "body": text})
         try:
+            # Keys first: a crash in between leaves more keys than the old checkpoint counts, and those are not read.
             self._append(fresh)
             publish(self._directory / CHECKPOINT, whole.encode())
         except OSError:
@@ -107,7 +115,7 @@ def load(directory: Path, folding: Folding) -> tuple[Point, bytes] | None:
 
 
 def split(keys: bytes) -> list[bytes]:
-    """Take a keys file apart."""
+    """Split the content of a keys file into its keys."""
     return [keys[at : at + KEY_BYTES] for at in range(0, len(keys), KEY_BYTES)]
 
 
@@ -122,7 +130,7 @@ def _keys(directory: Path, body: dict[str, Any]) -> bytes | None:
 
 
 def _fits(directory: Path, point: Point, length: int) -> bool:
-    """Say whether the line the checkpoint ends with still stands where it stood."""
+    """Say whether the line that the checkpoint ends with is still at its place in the log."""
     if not number_of(point.file) or not 0 < length <= LINE_BYTES:
         return False
     raw = line_before(directory / point.file, point.offset, length)

@@ -69,7 +69,7 @@ class Filter:
     text: str = ""
 
     def may_match(self, raw: bytes) -> bool:
-        """Say whether a line's bytes could match: cheap, and never wrongly no."""
+        """Say whether a line could match, by looking at its bytes alone: quick, and False only when it cannot."""
         return all(needle in raw for needle in self._needles())
 
     def matches(self, line: JournalLine) -> bool:
@@ -84,18 +84,21 @@ class Filter:
         return not self.text or _holds(data, self.text.casefold())
 
     def _needles(self) -> list[bytes]:
-        """Give what must stand in the bytes: fields whose default is left out of a line are not among them."""
+        """Give texts that must occur in the bytes of a line that matches.
+
+        Outcome and stage are not among them: a line leaves a field out that has its default value.
+        """
         wanted = (self.id, self.session, self.agent, self.surface, self.kind, self.inbox)
         return [json.dumps(text)[1:-1].encode() for text in wanted if text]
 
 
 def row(line: JournalLine) -> tuple[str, ...]:
-    """Give a line's columns as text. What a spreadsheet would take for a formula is led by an apostrophe."""
+    """Give a line's columns as texts. One that a spreadsheet would run as a formula gets an apostrophe in front."""
     return tuple(_cell(line, name) for name in COLUMNS)
 
 
 def _is_default(line: JournalLine, name: str, wanted: str) -> bool:
-    """Say whether a decision means this by leaving it out."""
+    """Say whether a decision's line leaves the field out because it has this value: the default is not written."""
     default = {"outcome": "denied", "stage": "nobody"}.get(name)
     return line.kind == "decided" and name not in line.data and wanted == default
 

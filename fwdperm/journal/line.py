@@ -1,4 +1,4 @@
-r"""A record's one form on disk: a line of JSON that names the line before it.
+r"""The form of a record on disk: a line of JSON that holds the hash of the line before it.
 
 Lives here: encoding, decoding, the hash that chains lines. Pure. Never here: a file.
 
@@ -41,7 +41,7 @@ _SHAPES: Final = {
     "tuple[UnitEvidence, ...]": "units",
     "Mapping[str, Any]": "response",
 }
-"""How a field's annotation is read and written."""
+"""For the annotation of a record's field: how its values are written and read (see `_body` and `_value`)."""
 _dumps = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False, check_circular=False
 ).encode
@@ -86,10 +86,10 @@ def hash_of(line: bytes) -> str:
 
 
 def line_of(sanitized: Sanitized, *, seq: int, at: int, prev: str) -> JournalLine:
-    """Give the line that says a record.
+    """Give the line for a record.
 
     Args:
-        sanitized: What it says. A record that was not sanitized has no line.
+        sanitized: The record. The type makes sure that none is written that was not sanitized.
         seq: Its number.
         at: Epoch milliseconds.
         prev: Hash of the line before, or `GENESIS`.
@@ -107,7 +107,7 @@ def encode(line: JournalLine) -> bytes:
 
 
 def take_apart(line: bytes) -> JournalLine:
-    """Parse a line (without its newline) as far as every line is alike.
+    """Parse a line (without its newline) as far as all kinds of lines have the same form.
 
     Raises:
         NotALine: For bytes that are no line of a journal.
@@ -224,7 +224,7 @@ def _camel(name: str) -> str:
 
 
 def _default(each: Field[Any]) -> Any:
-    """Give what a field holds when nothing was said: such a field is left out of the line."""
+    """Give a field's default; a field that has it is left out of the line."""
     return each.default if each.default is not MISSING else {}
 
 

@@ -3,8 +3,8 @@
 Lives here: `Journal`, the one writer. Never here: what a record means, recovery at start (`recovery.py`), reading back.
 
 One commit is one write of all that was appended, and one fdatasync. When the disk refuses, the file is cut back to the
-last acknowledged line, and nothing is taken until `recover` has written through again. After a failed sync the segment
-is not trusted any more: writing goes on in a new one.
+last acknowledged line, and nothing more is written until `recover` succeeds. After a failed sync the segment is never
+written again, and writing goes on in a new one: the kernel may have dropped the data and report success the next time.
 """
 
 from __future__ import annotations
@@ -42,13 +42,15 @@ if TYPE_CHECKING:
 __all__ = ["Journal", "JournalFailed"]
 
 SEGMENT_BYTES: Final = 64 << 20
-"""Bytes of a segment before the next one is begun: a file an editor still opens."""
+"""Bytes of a segment before the next one is begun: small enough to be opened in an editor."""
 CHECKPOINT_LINES: Final = 25_000
 """Lines between checkpoints: what start-up reads at most, in a few tenths of a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
+    """A line that was appended and is not acknowledged yet."""
+
     line: JournalLine
     record: Record
     raw: bytes
@@ -56,6 +58,7 @@ class _Pending:
 
     @property
     def is_lazy(self) -> bool:
+        """Say whether it need not be synced: losing it only publishes the same answer once more."""
         return isinstance(self.record, DeliveredRecord)
 
 
@@ -95,13 +98,13 @@ class Journal:
         self._since_checkpoint = replayed.lines
         self._durable = replayed.end
         self._last = replayed.last
-        self._next = (replayed.end.seq, replayed.end.hash)
-        self._waiting: list[_Pending] = []
-        self._written: list[_Pending] = []
-        self._end = 0
+        self._next = (replayed.end.seq, replayed.end.hash)  # number and hash of the last line, appended ones included
+        self._waiting: list[_Pending] = []  # appended, not written
+        self._written: list[_Pending] = []  # written, not synced
+        self._end = 0  # where the segment ends, as far as we wrote it
         self._descriptor = -1
-        self._is_distrusted = False
-        self._fault = "disk"
+        self._is_distrusted = False  # the segment must not be written any more
+        self._fault = "disk"  # what `RepairedRecord.fault` will say
 
     @classmethod
     def open(  # noqa: PLR0913 - every collaborator stands in the open
@@ -121,12 +124,13 @@ class Journal:
             directory: Where it lies; made with mode 0700 when it is missing.
             clock: Gives epoch milliseconds.
             redact: Takes a record's texts, gives each without secrets; asked once for a record.
-            folds: Further folds, empty; they hold the result and are moved along with every commit.
+            folds: Further folds, empty. They hold what the lines add up to, and get each line that is committed.
             segment_bytes: Size at which the next segment is begun.
             checkpoint_lines: Lines between checkpoints.
-            may_write: Asked before and after every write, where a lease and no kernel's lock keeps other writers out:
-                False acknowledges nothing. Such a journal goes on in a new segment at every opening, so that a
-                writer that was asleep never writes over its successor's lines. None locks the journal for life.
+            may_write: Asked before and after every write whether we still own the journal, where a lease keeps other
+                writers out; after a False nothing is acknowledged. Such a journal goes on in a new segment at every
+                opening, so that an earlier owner that was asleep cannot write over its successor's lines. With None
+                the kernel locks the journal for as long as it is open.
 
         Raises:
             OperatorError: For a newer format, or when another process writes this journal.
@@ -170,7 +174,7 @@ class Journal:
 
     @property
     def durable(self) -> Point:
-        """After the last acknowledged line."""
+        """The place after the last acknowledged line."""
         return self._durable
 
     @property
@@ -179,14 +183,14 @@ class Journal:
         return len(self._waiting) + len(self._written)
 
     def may_stand(self, text: str) -> bool:
-        """Say whether a text that counts only in full may be recorded: no secret in it, and not too long."""
+        """Say whether a text would be recorded in full: nothing in it looks like a secret, and it is not too long."""
         return stands(text, EXACT_CHARS, self._redact)
 
     def append(self, record: Record) -> int:
-        """Put a record behind those that wait for the next commit.
+        """Add a record to those that the next commit writes.
 
         Returns:
-            Its number. It is not recorded before `commit` returned: until then nothing may be seen of it.
+            Its number. It is not recorded before `commit` returned: until then nobody may see anything of it.
         """
         seq, before = self._next
         tidy = sanitized(record, redact=self._redact)
@@ -199,7 +203,7 @@ class Journal:
     def commit(self) -> int:
         """Make everything that was appended durable: one write, one fdatasync.
 
-        When only `DeliveredRecord` records wait they are written and not synced: a later commit takes them along.
+        When nothing but `DeliveredRecord` waits, it is written and not synced; the sync of a later commit covers it.
 
         Returns:
             The number of the last acknowledged line.
@@ -233,7 +237,7 @@ class Journal:
         return self._durable.seq
 
     def discard(self) -> int:
-        """Drop everything that was appended since the last commit, and give its lines' numbers out again.
+        """Drop everything that was appended since the last commit; the numbers of its lines will be used again.
 
         Returns:
             How many lines were dropped.
@@ -247,10 +251,10 @@ class Journal:
         return dropped
 
     def recover(self) -> bool:
-        """Try whether the disk takes lines again, by writing what waits and a record of the failure through to it.
+        """Try whether the disk takes lines again, by committing what waits and a record of the failure.
 
         Returns:
-            True when the journal is healthy. May be called as often as one likes; makes nothing worse.
+            True when the journal is healthy. May be called any number of times; a failure changes nothing.
         """
         if self.healthy:
             return True
@@ -274,7 +278,7 @@ class Journal:
         return True
 
     def save_checkpoint(self) -> bool:
-        """Save the fold so that the next start reads only what follows; False when the disk refused."""
+        """Save what all acknowledged lines add up to: the next start reads only what follows. False if that fails."""
         is_read = 0 < len(self._last) < self._durable.offset
         saved = is_read and self._saver.save(self.replayed.folding, self._durable, self._last)
         self._since_checkpoint = 0
@@ -292,7 +296,7 @@ class Journal:
             self._head.close()
 
     def abandon(self) -> None:
-        """Let go without another write: the journal is somebody else's now. What waited is lost, and was never told."""
+        """Close without writing: another daemon owns the journal now. What waits is lost, and nobody was told of it."""
         self._waiting.clear()
         self._written.clear()
         if self._descriptor >= 0:
@@ -310,7 +314,8 @@ class Journal:
         else:
             self._descriptor = open_to_write(self.directory / recovered.point.file, is_new=False)
         try:
-            os.fdatasync(self._descriptor)  # a killed writer's lines may be readable and not yet durable
+            # The lines we have read may not be durable yet: a writer that was killed may not have come to its sync.
+            os.fdatasync(self._descriptor)
             if self._may_write is not None and self._end:
                 self._open_segment(number_of(self._durable.file) + 1)
             if recovered.note is not None:
@@ -333,7 +338,10 @@ class Journal:
         self._waiting = []
 
     def _look(self) -> None:
-        """Notice that somebody else removed, cut or wrote to the segment: then it is left as evidence."""
+        """Raise OSError before writing when somebody else removed, cut or wrote to the segment.
+
+        The segment then stays as it is, as evidence, and writing goes on in a new one.
+        """
         self._check_owner()
         found = os.fstat(self._descriptor)
         if found.st_nlink == 0 or found.st_size != self._end:
@@ -346,7 +354,7 @@ class Journal:
             raise OSError(errno.ESTALE, "the lease on this journal was lost")
 
     def _sync(self) -> None:
-        """Acknowledge everything written."""
+        """Sync what was written, and then acknowledge it: apply it to the state, and let the head name it."""
         try:
             os.fdatasync(self._descriptor)
             self._check_owner()
@@ -382,7 +390,7 @@ class Journal:
         self._is_distrusted = False
 
     def _fail(self, error: OSError) -> None:
-        """Stop taking lines, and let no unacknowledged byte stay where a reader could take it for a record."""
+        """Stop taking lines after an error, and cut off unacknowledged bytes: a reader would take them for recorded."""
         self.healthy = False
         self.problem = f"cannot write the journal `{self._durable.file}`: {error.strerror or error}"
         self._waiting = self._written + self._waiting
@@ -393,9 +401,10 @@ class Journal:
             self._is_distrusted = True
 
     def _cut_back(self) -> None:
-        """Cut the segment back to the last acknowledged line, durably when it is not trusted any more.
+        """Cut the segment back to the last acknowledged line, durably when it is not to be written any more.
 
-        Never without the lease: a successor has read these lines, and they are part of its chain.
+        Raises OSError without cutting when the lease was lost: our successor has read the lines, and its own first line
+        follows them in the chain.
         """
         self._check_owner()
         self._end = self._durable.offset

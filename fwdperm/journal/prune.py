@@ -1,10 +1,12 @@
 """Removing old segments without losing what is in force.
 
-Lives here: which segments the operator no longer wants kept, and the order in which a prune may be interrupted
-anywhere. Never here: when to prune (`serve/pruning.py`).
+Lives here: which segments the operator no longer wants kept, and removing them in such an order that a crash between
+any two steps loses nothing. Never here: when to prune (`serve/pruning.py`).
 
-Keys of everything ever decided, then a snapshot of every fold and the anchor in one commit, then the segments, oldest
-first. Until the anchor is durable nothing is removed; after it, whatever is still there is a whole tail of the log.
+First the keys of everything ever decided are written to a file of their own. Then one commit appends a snapshot of what
+each fold holds, and the anchor: a record that names the segments to be removed. Only once that is durable are they
+removed, the oldest first. So before the anchor nothing is missing, and after it what is left is the log's end without a
+gap.
 """
 
 from __future__ import annotations
@@ -93,7 +95,7 @@ def prune_journal(journal: Journal, *, count: int) -> int:
     """Remove the oldest segments.
 
     Args:
-        journal: Open and healthy, with every fold whose state must outlive the lines that made it.
+        journal: Open and healthy, with every fold whose state is to be kept when the lines that made it are removed.
         count: How many. The one that is written to always stays.
 
     Returns:
@@ -124,7 +126,7 @@ def prune_journal(journal: Journal, *, count: int) -> int:
                 path.unlink()
         sync_directory(journal.directory)
     except JournalFailed:
-        journal.discard()  # an anchor for segments that were not removed is no lie, but nobody needs it any more
+        journal.discard()  # or the anchor would be committed later, for segments that this call did not remove
         raise
     except (OSError, NotALine, OtherVersion) as error:
         journal.discard()
@@ -133,7 +135,7 @@ def prune_journal(journal: Journal, *, count: int) -> int:
 
 
 def _named(path: Path) -> str:
-    """Give what the anchor says of a segment; empty for one without lines."""
+    """Give what the anchor says of a segment: name, last number and last hash; empty for a segment without lines."""
     raw = last_line(path)
     return f"{path.name} {take_apart(raw).seq} {hash_of(raw)}" if raw else ""
 

@@ -1,6 +1,6 @@
-"""Reading the journal for people: the last lines, those that match, those that come.
+"""Reading the journal for people: the last lines, those that match, new ones as they are written.
 
-Lives here: streaming readers that hold one line at a time. Open nothing for writing, and may run beside the daemon.
+Lives here: readers that hold one line at a time. They open nothing for writing, and may run beside the daemon.
 Never here: which lines match (`filters.py`), how they look in a terminal.
 
 A line that cannot be read is skipped here: finding it is the task of `verify.py`.
@@ -75,7 +75,7 @@ def follow_journal(
         wanted: What must match.
 
     Yields:
-        Lines as they are written. They may be a moment ahead of their sync.
+        Lines as they are written. A line may be given shortly before it is durable.
     """
     file, offset = "", 0
     while not stop():

@@ -4,8 +4,8 @@ Lives here: the records and their fields. Pure.
 Never here: how one is made of a request and a decision (`request_records.py`), JSON (`line.py`), redaction and clipping
 (`sanitize.py`), sequence numbers (the log gives them).
 
-A field's metadata says how `sanitize.py` treats it: `text` is redacted and clipped, `exact` is withheld rather than
-altered, and a field without metadata is an identifier that stands as it is.
+A field's metadata says how `sanitize.py` treats it: `text` is redacted and clipped; `exact` is left out where it would
+have to be changed; a field without metadata is an identifier and is written as it is.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def _texts(limit: int, *, most: int) -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Subject:
-    """Which request a record is about.
+class RequestSubject:
+    """Which request a record is about; the records about a request are subclasses.
 
     Attributes:
         inbox: The session whose inbox it lay in.
@@ -41,10 +41,10 @@ class _Subject:
         agent: The requester's agent name (a claim).
         chain: Sessions between the requester and the inbox, nearest requester first.
         surface: What kind of thing.
-        values: Its spellings; long ones clipped, the first eight kept.
+        values: Its values; long ones are clipped, and only the first eight kept.
         values_digest: sha-256 (hex) over all values in full, so that an identical request can be recognised.
         cwd: The requester's working directory.
-        turn: The requester's turn.
+        turn: The turn of the agent that the request names; empty when it names none.
     """
 
     inbox: str = ""
@@ -80,7 +80,7 @@ class StoppedRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedRecord(_Subject):
+class AskedRecord(RequestSubject):
     """A request reached the human's queue."""
 
     KIND: ClassVar[str] = "asked"
@@ -128,18 +128,18 @@ class VerdictRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepliedRecord:
-    """A person answered. The only record session rules are taught by.
+    """A person answered. Session rules come from these records, and from `RuleAddedRecord`.
 
     Attributes:
-        patterns: What an *always* records. A pattern in which redaction finds a secret, or that is too long to
-            stand in full, is left out: a grant is never recorded as something wider or other than what was given.
+        patterns: The patterns of an *always*. One in which redaction finds a secret, or that is too long, is left out:
+            changed or clipped it would grant something else than the person gave.
         patterns_withheld: How many were left out.
-        covers: The surface each of the patterns is for, in the same order. Without one for each, none grants.
+        covers: The surface that each of the patterns is for, in the same order. If one is missing, none grants.
         scope: How far the grants reach, as the person chose.
         anchor: The session the grants hang on; empty when there are none, or when they went to the project's file.
         anchor_inbox: The inbox that session asks in, for a grant to the requester alone.
         anchor_run: When that session was started on record, epoch milliseconds; 0 for one that was not.
-        requester_run: The same of the requester.
+        requester_run: The same for the requester.
         surfaces: The surfaces of what was asked.
         expires_in_ms: How long a grant holds, milliseconds; 0 for the session's life.
         expires_at: When that ends, epoch milliseconds on the daemon's clock that is never set back.
@@ -168,7 +168,7 @@ class RepliedRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecidedRecord(_Subject):
+class DecidedRecord(RequestSubject):
     """The final word on a request.
 
     Attributes:
@@ -177,9 +177,9 @@ class DecidedRecord(_Subject):
         code: Why nobody decided; empty otherwise.
         rule: The deciding rule, where one decided.
         by: Interface, model or guard entry that decided.
-        guard: The guard entry of the request's class.
-        ruleset: Version of the ruleset it was resolved against.
-        units: Evidence, the first 32 units.
+        guard: Id of the guard's finding, where the guard decided; empty otherwise.
+        ruleset: Version of the rulesets it was decided by.
+        units: What was found for each unit; the first 32 units.
         unit_count: How many units there were.
         requested_at: When the request arrived, epoch milliseconds.
         duration_ms: Milliseconds from arrival to decision.
@@ -211,7 +211,10 @@ class DecidedRecord(_Subject):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveredRecord:
-    """The answer was published and the request removed. Not worth a sync of its own: replay can find out again."""
+    """The answer was published and the request removed.
+
+    It is written without a sync of its own: a restart that misses it only publishes the same answer again.
+    """
 
     KIND: ClassVar[str] = "delivered"
     inbox: str = ""
@@ -224,7 +227,7 @@ class OverruledRecord:
 
     Attributes:
         outcome: What that answer says.
-        answer: Its words: the file's content as it is.
+        answer: The content of that answer's file.
     """
 
     KIND: ClassVar[str] = "overruled"
@@ -349,14 +352,14 @@ class SnapshotRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrunedRecord:
-    """Anchor: older segments were removed on purpose, and what is left is accounted for.
+    """The anchor of a prune: says which older segments were removed on purpose, so that their lines are not missed.
 
     Attributes:
         removed: For every removed segment its name, last sequence number and last line's hash, blank-separated.
         keys: File that holds the hashes of every request decided in them.
         keys_count: How many.
         keys_digest: sha-256 (hex) of that file.
-        damage: How often damage had been found in the journal by then. What noted it may be among what was removed.
+        damage: How often damage had been found in the journal by then: the lines that said so may have been removed.
     """
 
     KIND: ClassVar[str] = "pruned"
@@ -421,7 +424,7 @@ RECORD_KINDS: Mapping[str, type[Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """A record where it stands in the journal.
+    """A record with its place in the journal.
 
     Attributes:
         seq: Its number, from 1, without gaps.

@@ -2,11 +2,12 @@
 
 Lives here: what opening does about a torn tail and about damage. Never here: appending (`log.py`).
 
-The journal is evidence, and it must not become a way to stop all permission serving, nor to hide what was done to it:
-- A tail that was never acknowledged is cut off, kept in `torn-<seq>.bin`, and a record says so.
+The journal is evidence. A damaged one must not stop the daemon from serving, and what was done to it must stay visible:
+
+- Bytes at the end that were never acknowledged are cut off and kept in `torn-<seq>.bin`, and a record says so.
 - Acknowledged lines that are missing or changed are left exactly as they are found. A new segment is begun, its first
-  record says what was found where, `fwdperm audit verify` finds it for ever, and `state.damage` is not 0.
-- A newer format, another writer, or a directory that cannot be read stop the start.
+  record says what was found where, every later `fwdperm audit verify` reports it, and `state.damage` is not 0.
+- With a newer format, another writer, or a directory that cannot be read, the daemon does not start.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class RecoveryPoint:
     """Where to write on.
 
     Attributes:
-        point: After the last line; of a new and empty segment when the old one must not be touched.
+        point: After the last line; at the start of a new segment when the old one must not be written any more.
         is_new: Whether that segment has to be made.
         note: What must be recorded first; None when all was well.
     """
@@ -78,9 +79,10 @@ def make_appendable(directory: Path, replayed: Replayed, head: Point | None) -> 
 
 
 def _was_never_acknowledged(replayed: Replayed, head: Point | None) -> bool:
-    """Say whether the first fault lies behind everything the head vouches for.
+    """Say whether the first fault lies behind the last line that the head names as acknowledged.
 
-    Without a head only a last line may be torn: whole lines after it speak of something else.
+    Without a head that is only assumed of the very last line: whole lines after the fault show that it is no torn
+    write.
     """
     fault = replayed.faults[0]
     if head is None:
@@ -112,7 +114,10 @@ def _cut(directory: Path, replayed: Replayed) -> RecoveryPoint:
 
 
 def _keep(path: Path, torn: bytes) -> None:
-    """Write the torn bytes; those of an earlier start that crashed after keeping them are the same or shorter."""
+    """Write the torn bytes to a file, durably.
+
+    It may exist already, from a start that crashed before the cut: it then holds the same bytes, or fewer of them.
+    """
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
     descriptor = os.open(path, flags, 0o600)
     with os.fdopen(descriptor, "wb") as stream:
@@ -123,14 +128,18 @@ def _keep(path: Path, torn: bytes) -> None:
 
 
 def _anew(directory: Path, replayed: Replayed, head: Point | None, fault: str, what: str) -> RecoveryPoint:
-    """Begin a new segment after damage. It names the last line that is there, and takes a number never given before."""
+    """Begin a new segment after damage.
+
+    Its first line follows the last line that is there, and takes a number that no acknowledged line ever had.
+    """
     segments = listing(directory)
     last = last_line(segments[-1]) if segments else b""
     seq = max(replayed.end.seq, head.seq if head else 0)
     number = max([number_of(segments[-1].name) if segments else 0, number_of(head.file) if head else 0]) + 1
     before = hash_of(last) if last else replayed.end.hash
     if head is not None and head.seq == replayed.end.seq:
-        before = head.hash  # a changed last line must not be confirmed by the line that reports it
+        # If the last line was changed, the new line must not hold the hash of the changed one, as if it were right.
+        before = head.hash
     point = Point(seq, before, name_of(number), 0)
     where = segments[-1].name if segments else ""
     return RecoveryPoint(point, is_new=True, note=RepairedRecord(fault=fault, file=where, detail=what))

@@ -1,11 +1,11 @@
 """Reading the journal back: what was decided, what is open, where to write on.
 
-Lives here: one streaming pass from the checkpoint, or from the beginning, to the end. Opens nothing for writing.
-Never here: recovery (`recovery.py`), judging the whole log (`verify.py`).
+Lives here: one pass from the checkpoint, or from the beginning, to the end. Opens nothing for writing. Never here:
+recovery (`recovery.py`), judging the whole log (`verify.py`).
 
-A line is believed when the line after it confirms its hash. One that is not confirmed teaches nothing (a request it
-decides stays spent), and never stops the pass: what can still be read is worth more than silence. It is reported, and
-a caller that trusts less after damage finds it in `faults` and in `state.damage`.
+A line counts when the line after it holds its hash. Of one for which that is not so, nothing is believed, except that a
+request which it says is decided will not be decided again. Reading goes on after it: the other lines are still of use.
+Such lines are in `faults`, and once they were noted in the log they count in `state.damage`.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class Replayed:
         folding: The state and the further folds.
         end: After the last line that could be read.
         last: That line's bytes, without its newline; empty when it was not read in this pass.
-        sound: After the last line before the first fault; the same as `end` when there is none.
-        faults: What is wrong and not yet noted in the log.
-        noted: What is wrong and was noted by an earlier start.
+        sound: After the last line before the first fault; the same as `end` when there is no fault.
+        faults: What is wrong and not noted in the log so far.
+        noted: What is wrong and was noted in the log by an earlier start.
         lines: How many lines this pass read.
         kept: The checkpoint's keys; empty when the whole log was read.
         from_checkpoint: Whether a checkpoint was used.
@@ -97,7 +97,7 @@ def replay_journal(directory: Path, *, folds: Sequence[Fold] = (), use_checkpoin
 
     Args:
         directory: Where its segments lie; may be empty or missing.
-        folds: Further folds, empty; they are moved along and hold the result.
+        folds: Further folds, empty; afterwards they hold what the lines add up to.
         use_checkpoint: False reads the whole log.
 
     Returns:
@@ -136,7 +136,11 @@ def replay_journal(directory: Path, *, folds: Sequence[Fold] = (), use_checkpoin
 
 
 def _read_segment(path: Path, replayed: Replayed, held: JournalLine | None) -> JournalLine | None:
-    """Read one segment. A line is folded when its successor confirms it; `held` is the one that waits for that."""
+    """Read one segment.
+
+    A line is applied to the state when the line after it holds its hash. `held` is the line that was read last and
+    waits for that; the result is the one that waits at this segment's end.
+    """
     file, seq, before, body = path.name, replayed.end.seq, replayed.end.hash, replayed.last
     end = offset = replayed.end.offset if file == replayed.end.file else 0
     with open_to_read(path) as stream:
@@ -166,7 +170,11 @@ def _read_segment(path: Path, replayed: Replayed, held: JournalLine | None) -> J
 
 
 def _refuse_foreign(replayed: Replayed, head: Point | None) -> None:
-    """Stop at a newer journal, but not at a last line of ours whose version somebody edited: the head tells."""
+    """Raise for a journal that a newer program writes.
+
+    When somebody edited the version in our own last line, the head has another hash for it: that is damage, and no
+    reason to stop.
+    """
     if replayed.foreign is None:
         return
     error, found = replayed.foreign
@@ -176,7 +184,7 @@ def _refuse_foreign(replayed: Replayed, head: Point | None) -> None:
 
 
 def _mark(replayed: Replayed, line: JournalLine, file: str, at: int) -> None:
-    """Keep the newest anchor, and what an earlier start noted: it is not reported again."""
+    """Keep the newest anchor; where a line notes earlier damage, take what was found before it as noted."""
     if line.kind == "pruned":
         replayed.anchor = _Anchor(line, file, at)
     elif _is_damage(line):
@@ -192,7 +200,7 @@ def _is_damage(line: JournalLine) -> bool:
 
 
 def _is_accounted(line: JournalLine, seq: int) -> bool:
-    """Say whether a line may stand where the chain does not lead: first after a prune, or after noted damage."""
+    """Say whether a line may follow a line that it does not name: the first one after a prune, or one noting damage."""
     return (seq == 0 and line.seq > 1) or _is_damage(line)
 
 

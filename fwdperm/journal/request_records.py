@@ -1,7 +1,7 @@
-"""Records about a request, made of the request and of what was decided on it.
+"""Records about a request, made from the request and from what was decided on it.
 
-Lives here: `asked_record`, `decided_record`, `digest_of`. Pure. Never here: the records' fields (`record.py`), what
-they lose before they are written (`sanitize.py`).
+Lives here: `asked_record`, `decided_record`, `digest_of_values`. Pure. Never here: the records' fields (`record.py`),
+what is taken out of them before they are written (`sanitize.py`).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def decided_record(  # noqa: PLR0913 - a record has as many parts as there are f
         response: The answer file's content.
         requested_at: When it arrived, epoch milliseconds.
         duration_ms: Milliseconds from arrival to decision.
-        guard: The guard entry of the request's class.
+        guard: Id of the guard's finding, where the guard decided; empty otherwise.
     """
     return DecidedRecord(
         **_subject(request),
@@ -76,8 +76,8 @@ def decided_record(  # noqa: PLR0913 - a record has as many parts as there are f
     )
 
 
-def digest_of(values: Iterable[str]) -> str:
-    """Give the sha-256 (hex) of values in full: equal exactly for equal values in equal order."""
+def digest_of_values(values: Iterable[str]) -> str:
+    """Give the sha-256 (hex) of a request's values in full: the same exactly for the same values in the same order."""
     return hashlib.sha256(json.dumps(list(values)).encode()).hexdigest()
 
 
@@ -93,7 +93,7 @@ def _subject(request: Request) -> dict[str, Any]:
         "chain": request.route,
         "surface": facts.surface if facts else request.surface,
         "values": values,
-        "values_digest": digest_of(values) if values else "",
+        "values_digest": digest_of_values(values) if values else "",
         "cwd": facts.cwd if facts else "",
         "turn": request.turn,
     }

@@ -1,10 +1,10 @@
-"""What a record loses before it is written: secrets, and length.
+"""Taking secrets and excess length out of a record before it is written.
 
-Lives here: the one place that every record goes through on its way to the log: redaction's hook, clipping,
-withholding. Pure. Never here: what counts as a secret (the caller's function).
+Lives here: what every record goes through on its way to the log: redacting, clipping, withholding. Pure. Never here:
+what counts as a secret (the caller's function says).
 
-Redaction comes before clipping, so that no half of a secret escapes it. What would change its meaning by being
-altered (a grant's pattern) is withheld instead. Fails closed: a withheld pattern grants nothing.
+Redaction comes before clipping: a secret that was clipped first might no longer be recognised. A text that would mean
+something else when changed, such as a grant's pattern, is left out instead. Fails closed: such a grant grants nothing.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from fwdperm.journal.record import RECORD_KINDS, DecidedRecord, Record, UnknownRecord, _Subject
-from fwdperm.journal.request_records import digest_of
+from fwdperm.journal.record import RECORD_KINDS, DecidedRecord, Record, RequestSubject, UnknownRecord
+from fwdperm.journal.request_records import digest_of_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Redact: TypeAlias = "Callable[[Sequence[str]], Sequence[str]]"
 Told: TypeAlias = "Mapping[str, str]"
-"""What stands in the journal for each text of one record, without its secrets and before clipping."""
+"""For each text of one record, the same text without its secrets, not yet clipped."""
 
 IDENTIFIER_CHARS: Final = 1_024
 """Characters of a field that is an identifier: the longest real one is a path."""
@@ -51,7 +51,7 @@ def unredacted(texts: Sequence[str]) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class Sanitized:
-    """A record as it may stand in the journal. Made by `sanitized` alone; a line is written of nothing else."""
+    """A record that may be written. Only `sanitized` makes one, and `line_of` takes nothing else."""
 
     record: Record
 
@@ -83,8 +83,8 @@ def sanitized(record: Record, *, redact: Redact = unredacted) -> Sanitized:
     texts = list(dict.fromkeys(_texts(record, plan)))
     told = dict(zip(texts, redact(texts), strict=True)) if texts else {}
     changed = _fields(record, plan, told)
-    if isinstance(record, _Subject) and record.values and not record.values_digest:
-        changed["values_digest"] = digest_of(record.values)
+    if isinstance(record, RequestSubject) and record.values and not record.values_digest:
+        changed["values_digest"] = digest_of_values(record.values)
     if isinstance(record, DecidedRecord):
         changed |= _evidence(record, told)
     return Sanitized(replace(record, **changed) if changed else record)
@@ -92,6 +92,8 @@ def sanitized(record: Record, *, redact: Redact = unredacted) -> Sanitized:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
+    """How one field of a record type is treated; see the metadata in `record.py`."""
+
     name: str
     limit: int
     most: int
@@ -101,7 +103,7 @@ class _Step:
 
 
 def _plan(made: type[Any]) -> tuple[_Step, ...]:
-    """List the fields of a record type that tidying looks at."""
+    """List the fields of a record type that may have to be changed."""
     steps = []
     for each in fields(made):
         told = each.metadata
@@ -146,7 +148,7 @@ def _add_answer(found: list[str], part: Mapping[str, Any] | Sequence[Any], depth
 
 
 def _fields(record: Any, plan: tuple[_Step, ...], told: Told) -> dict[str, Any]:
-    """Give what tidying changes of a record's plain fields: of most records nothing."""
+    """Give the new values of those plain fields that have to be changed; in most records none has."""
     changed: dict[str, Any] = {}
     for step in plan:
         value = getattr(record, step.name)
@@ -188,7 +190,7 @@ def stands(text: str, limit: int, redact: Redact) -> bool:
 
 
 def _evidence(record: DecidedRecord, told: Told) -> dict[str, Any]:
-    """Give what tidying changes of a decision's evidence: most have nothing that changes."""
+    """Give the new values of a decision's rule, units and answer where they have to be changed."""
     made = {
         "rule": _rule(record.rule, told),
         "units": tuple(_unit(unit, told) for unit in record.units[:UNITS]),

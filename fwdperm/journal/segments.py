@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LINE_BYTES: Final = 4 << 20
-"""Bytes of one line, newline included. Tidying bounds a record well below; a longer line is not ours."""
+"""Bytes of one line, newline included. `sanitize.py` keeps records far shorter, so we wrote no longer line."""
 HEAD: Final = "head.json"
 _HEAD_BYTES: Final = 512
 _PREFIX: Final = "journal-"
@@ -72,7 +72,10 @@ def open_to_read(path: Path) -> BinaryIO:
 
 
 def open_to_write(path: Path, *, is_new: bool) -> int:
-    """Open a segment for writing and give its descriptor. A new one must not exist yet, and its name is durable."""
+    """Open a segment for writing and give its descriptor.
+
+    A new segment must not exist yet; its name is durable when this returns.
+    """
     if not is_new:
         return os.open(path, os.O_RDWR | _OPEN)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _OPEN, 0o600)
@@ -102,7 +105,7 @@ def write_all(descriptor: int, data: bytes, offset: int) -> None:
 
 
 def raw_lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Give the lines from where a stream stands, each with its newline; the last may lack it."""
+    """Give the lines from a stream's present position on, each with its newline; the last one may have none."""
     while raw := stream.readline(LINE_BYTES):
         yield raw
 
@@ -129,7 +132,10 @@ def last_line(path: Path) -> bytes:
 
 
 def publish(path: Path, data: bytes) -> None:
-    """Write a small side file so that readers see the old or the new one. Not synced: side files can be made again."""
+    """Replace a small file beside the log, so that readers see the old or the new one whole.
+
+    Not synced: such a file can be made again from the log.
+    """
     temporary = path.with_name(f".{path.name}.new")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _OPEN, 0o600)
     try:
@@ -140,7 +146,7 @@ def publish(path: Path, data: bytes) -> None:
 
 
 def read_head(directory: Path) -> Point | None:
-    """Give the point the head names: everything before it was acknowledged. None without a readable head."""
+    """Give the place that the head names: all lines before it were acknowledged. None when it cannot be read."""
     try:
         descriptor = os.open(directory / HEAD, os.O_RDONLY | _OPEN)
     except OSError:
@@ -164,9 +170,9 @@ def _point(raw: bytes) -> Point | None:
 class HeadFile:
     """`head.json`: the last acknowledged line, overwritten in place after every sync.
 
-    Not synced itself (that would double the cost of a commit): after a power cut it may be older than the log, never
-    newer. It shows that whole lines were cut off the end, which the chain alone cannot. Its lock keeps a second
-    writer out, where one kernel sees every writer.
+    The chain of hashes cannot show that whole lines were cut off at the end; this file does. It is not synced, because
+    that would double the cost of a commit: after a power cut it may be older than the log, never newer. The lock on it
+    keeps other writers of this machine out.
     """
 
     def __init__(self, directory: Path, *, locks: bool = True) -> None:
@@ -189,7 +195,7 @@ class HeadFile:
 
     def write(self, point: Point) -> bool:
         """Name a new last line; False when the disk refused, which loses evidence but no record."""
-        # our own names and numbers need no encoder: it is written at every commit
+        # Written at every commit, and of our own names and numbers: formatting is quicker than a JSON encoder.
         text = f'{{"file":"{point.file}","hash":"{point.hash}","offset":{point.offset},"seq":{point.seq},"v":1}}'
         try:
             write_all(self._descriptor, text.ljust(_HEAD_BYTES - 1).encode() + b"\n", 0)

@@ -1,10 +1,10 @@
-"""What the journal's lines add up to: who is decided, what is undelivered, who is whose child.
+"""What the journal's lines add up to: which requests are decided, which answers are undelivered, who is whose child.
 
 Lives here: the fold over lines that recovery needs, and the place for further folds. Pure.
 Never here: files, session rules (they are a further fold of their own room).
 
-Promises: a request once decided is spent for ever; folding lines one by one, or from a dumped state on, gives the
-same result.
+Promises: a request that was once decided is never decided again; loading a dumped state and applying the lines after it
+gives the same as applying all lines.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ if TYPE_CHECKING:
     from fwdperm.wire import RequestKey
 
 KEY_BYTES: Final = 16
-"""Bytes kept of a decided request for ever. Two of 2**64 requests would have to meet."""
+"""Bytes of the hash that is kept for ever of a decided request: a chance collision takes about 2**64 requests."""
 
 SESSIONS_KEPT: Final = 10_000
-"""Places of sessions kept, the newest: a process that asks without a session of its own is one more for ever."""
+"""Sessions whose place in the tree is kept, the newest ones. Bounded, because each process that asks without a session
+id of its own makes a new one."""
 
 
 class Fold(Protocol):
-    """A further fold: session rules, statistics. It must not raise, and must not keep what it is given from changing.
+    """Something else that is computed from the journal's entries, such as session rules or history. Must not raise.
 
     Attributes:
         name: Under which its state is kept in checkpoints and snapshots.
@@ -55,7 +56,7 @@ class Fold(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RecordedAnswer:
-    """A decision whose answer may not have been seen: publish exactly this if its request still lies there."""
+    """A decision whose answer may not have reached its requester: publish this answer if the request is still there."""
 
     inbox: str
     id: str
@@ -159,7 +160,7 @@ class JournalState:
                 self.fresh.append(key)
 
     def distrust(self, line: JournalLine) -> None:
-        """Take a line that may not be ours into account: a request it decides is spent, nothing else is believed."""
+        """Take a line into account that may have been changed: a request that it decides counts as decided, no more."""
         if line.kind == "decided":
             self.add_spent((key_hash(str(line.data.get("inbox", "")), str(line.data.get("id", ""))),))
 
@@ -211,7 +212,7 @@ class JournalState:
 
 @dataclass(slots=True)
 class Folding:
-    """The state and every further fold, moved along together."""
+    """The state and the further folds: each line is applied to all of them."""
 
     state: JournalState = field(default_factory=JournalState)
     folds: Sequence[Fold] = ()
@@ -222,7 +223,7 @@ class Folding:
 
         Args:
             line: The line.
-            record: What it says, when the caller made the line of it just now; None reads it from the line.
+            record: The record in it, when the caller has it at hand; None reads it from the line.
         """
         if line.kind == "snapshot":
             self._restore(line)
@@ -246,7 +247,7 @@ class Folding:
             fold.load(data[fold.name])
 
     def _restore(self, line: JournalLine) -> None:
-        """Gather a snapshot's parts; with the last one the named fold's state becomes what the snapshot says."""
+        """Collect the parts of a snapshot; the last one replaces the state of the fold that the snapshot names."""
         name = str(line.data.get("name", ""))
         part, parts = int(line.data.get("part", 1)), int(line.data.get("parts", 1))
         if part == 1:

@@ -1,10 +1,11 @@
 """Judging a whole journal: is it what was written, all of it, in order?
 
-Lives here: one streaming pass in constant memory, without any saved state to lean on. Opens nothing for writing.
-Never here: mending, folding.
+Lives here: one pass in constant memory that trusts no checkpoint. Opens nothing for writing. Never here: repairing,
+applying lines to a state.
 
-The chain finds every edit, insertion, deletion and reordering before the last line; the head finds them at the end.
-Neither stops somebody who may write here and computes the whole chain again: copy the head elsewhere for that.
+The chain of hashes shows every edit, insertion, deletion and reordering before the last line; the head shows them at
+the end. Neither stops somebody who can write these files from computing the whole chain again: to notice that, keep a
+copy of the head elsewhere.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ class Discrepancy:
     """One thing that is not as it was written.
 
     Attributes:
-        file: Where; the directory's name for what concerns it whole.
-        line: Line in that file, from 1; 0 for the file whole.
+        file: Name of the file; of the directory for what concerns all of it.
+        line: Line in that file, from 1; 0 for what concerns all of it.
         what: What is wrong, in words.
     """
 
@@ -77,20 +78,26 @@ class Verification:
         return self.found == 0
 
     def find(self, file: str, line: int, what: str) -> None:
-        """Take a finding down."""
+        """Add something that is wrong; past FINDINGS only counted."""
         self.found += 1
         if len(self.findings) < FINDINGS:
             self.findings.append(Discrepancy(file, line, what))
 
     def note(self, file: str, line: int, what: str) -> None:
-        """Take a note down."""
+        """Add something that is worth knowing and not wrong; past FINDINGS dropped."""
         if len(self.notes) < FINDINGS:
             self.notes.append(Discrepancy(file, line, what))
 
 
 @dataclass(slots=True)
 class _Front:
-    """What must account for segments that are not there any more."""
+    """What is known of removed segments, while the rest is read.
+
+    Attributes:
+        expected: Number and hash of the line that the first one still there follows; None when nothing is missing.
+        is_anchored: Whether a prune's anchor names that line.
+        keys: Name and digest of the keys file that the newest anchor names.
+    """
 
     expected: tuple[int, str] | None = None
     is_anchored: bool = False
@@ -185,7 +192,7 @@ def _judge(file: str, number: int, line: JournalLine, made: Verification, front:
 
 
 def _anchor(file: str, number: int, line: JournalLine, made: Verification, front: _Front) -> None:
-    """Take an anchor down: it accounts for the front when it names the line that the first one follows."""
+    """Note what the anchor of a prune says: it explains the missing beginning if it names the line expected there."""
     removed = line.data.get("removed")
     names = [str(each).split(" ") for each in removed] if isinstance(removed, list) else []
     if front.expected is not None:

@@ -1,12 +1,12 @@
-"""The AI judge's place in the order: it may shorten the queue, never open a door.
+"""The AI judge: a model that may spare people questions, and can allow nothing dangerous.
 
 `verdict.py`       what a judge can say, and what its silence is called
 `instructions.py`  what it is told, always the same
 `brief.py`         all it is shown, in five sections
-`model_answer.py`        reading what it says, strictly
-`limits.py`        breaker, budget, the run of its own rejections
+`model_answer.py`  reading what it says, strictly
+`limits.py`        breaker, budget, and how often it rejected lately
 `setup.py`         how the operator set it up
-`failures.py`      what the SDK raises, by our codes
+`failures.py`      our code for each exception of the SDK
 `key.py`           finding the key (edge)
 `model.py`         asking (edge)
 `retirement.py`    when the service stops offering a model (edge)

@@ -9,8 +9,9 @@ argument. Never here: a call, a clock, who may see what (`policy/briefing.py` ga
     4  what was decided lately, oldest first
     5  the request, as data in a fence that carries a nonce
 
-Nothing before section 4 changes inside one rule epoch, and no clock, id or nonce stands before section 5. Every text is
-redacted here. Fails closed: a request that may hold a secret, or is too long, gives a `Silence` and no brief.
+As long as the rules do not change, sections 1 to 3 are the same bytes, so that the service can take them from its
+cache; so no time, id or nonce comes before section 5. Every text is redacted here. Fails closed: a request that may
+hold a secret, or is too long, gives a `Silence` and no brief.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 REQUEST_CHARS: Final = 16_000
-"""Characters of a request that a model may be asked about: nobody's routine is longer."""
+"""Characters of a request that a model may be asked about; no routine request is longer."""
 SECTION_CHARS: Final = 60_000
 """Characters of any rendered section; what is longer loses its oldest lines."""
 CONTEXT_CHARS: Final = 8_000
@@ -101,13 +102,13 @@ class Citable:
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """What a request is judged on: rendered by those who know it, escaped, and the same bytes for the same knowledge.
+    """What a request is judged on. Rendered and escaped by the caller, and the same bytes as long as nothing changed.
 
     Attributes:
         context: The operator's own words.
         project: What the project's owner granted.
         rules: The user's rules.
-        epoch: Names the state of the rules; nothing of sections 1 to 3 changes inside one.
+        epoch: Names the state of the rules: another text whenever the rules section differs.
         citable: The rules that may be cited.
         history: What was decided lately, oldest first, one line each.
     """
@@ -155,7 +156,7 @@ class Brief:
 
     @property
     def fingerprint(self) -> str:
-        """Equal exactly for briefs that ask the same: without the nonce."""
+        """A hash of everything but the nonce: the same for two briefs exactly when they ask the same."""
         return self.prefixes[-1]
 
     @property
@@ -212,7 +213,10 @@ def compose(matter: Matter, background: Background, *, nonce: str) -> Brief | Si
 
 
 def write(value: Any) -> str:
-    """Write a value as JSON: the one form in which untrusted text enters a brief. Sorted, ASCII, no angle brackets."""
+    """Write a value as JSON, the only form in which untrusted text is put into a brief.
+
+    Names are sorted, all is ASCII, and angle brackets are escaped, so that no text can look like a section's tag.
+    """
     return _bracketless(json.dumps(value, sort_keys=True, ensure_ascii=True, indent=1))
 
 
@@ -246,9 +250,10 @@ def _rules(background: Background) -> str:
 
 
 def _lines(text: str, *, oldest_first: bool = False) -> str:
-    """Redact a rendered section line by line; a line that may still hold a secret is withheld whole.
+    """Redact a rendered section line by line; a line that may still hold a secret is left out as a whole.
 
-    Only a line of its own can be a section's tag: a name or a value that imitates one stays text.
+    A tag is only left as it is when it is alone on its line; elsewhere its brackets are escaped, for it may be part of
+    a name or value that imitates one.
     """
     made = []
     for line in text.split("\n"):
@@ -263,7 +268,7 @@ def _lines(text: str, *, oldest_first: bool = False) -> str:
 
 
 def _length(matter: Matter) -> int:
-    """Count characters before any work is done on them."""
+    """Count the characters of a request, before anything is done that takes time for each of them."""
     return sum(map(len, (*matter.values, *(part.text for part in matter.parts), matter.message, matter.agent)))
 
 

@@ -1,4 +1,4 @@
-"""What the SDK raises, by our codes.
+"""Which of our codes an exception of the SDK means.
 
 Lives here: `code_of`. Pure: it looks at names and a status, so that nothing has to import the SDK.
 Never here: what happens then.
@@ -40,6 +40,6 @@ def code_of(error: BaseException) -> SilenceCode:
         return SilenceCode.INTERNAL
     if status in _BY_STATUS:
         return _BY_STATUS[status]
-    if 300 <= status < 400:  # noqa: PLR2004 - redirects are not followed: the key would travel along
+    if 300 <= status < 400:  # noqa: PLR2004 - redirects are not followed: the key would be sent there, too
         return SilenceCode.NOT_A_MESSAGE
     return SilenceCode.SERVER if status >= 500 else SilenceCode.BAD_REQUEST  # noqa: PLR2004 - HTTP's own line

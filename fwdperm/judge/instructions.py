@@ -2,7 +2,7 @@
 
 Lives here: `INSTRUCTIONS`, the first section of every brief. Never here: anything of one request, operator or session.
 
-It is long enough to be cached by the model's server, and says nothing that code does not also enforce.
+It is long enough for the model's service to cache it. Whatever it demands is also enforced in code.
 """
 
 from __future__ import annotations

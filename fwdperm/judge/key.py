@@ -2,7 +2,7 @@
 
 Lives here: `find_key`. An edge: it reads the environment and may run a program. Never here: keeping the key.
 
-Nothing is ever tried that the operator did not name.
+Only the variable or command that the operator named is tried.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fwdperm.judge.setup import JudgeSetup
 
 COMMAND_S: Final = 10.0
-"""Seconds the command may take: a password store may have to be unlocked before, not by us."""
+"""Seconds the command may take. A password store that has to be unlocked first must be unlocked before that."""
 NO_KEY: Final = "none"
 """What is sent where no key is needed: the SDK insists on one."""
 _KEY_CHARS: Final = 4_096
@@ -66,7 +66,7 @@ def _from_command(command: tuple[str, ...]) -> str:
 
 
 def _checked(key: str, where: str) -> str:
-    """Refuse what cannot stand in a header: it would fail later, with the key in the message."""
+    """Raise for what cannot be in an HTTP header: later it would raise with the key in the message."""
     if len(key) > _KEY_CHARS or not key.isascii() or not key.isprintable() or " " in key:
         raise EnvironmentFailure(f"{where} is no key: it holds blanks or characters that no key has")
     return key

@@ -1,4 +1,4 @@
-"""What keeps a judge from costing more than it saves: breaker, budget, and the run of its own rejections.
+"""What keeps a judge from costing more than it saves: breaker, budget, and counting its own rejections.
 
 Lives here: `Breaker`, `JudgeBudget`, `Rejections`. Pure: the time is an argument, in seconds that never jump.
 Never here: a call, waiting.
@@ -39,13 +39,13 @@ OUTAGES: Final = frozenset(
         SilenceCode.INTERNAL,
     }
 )
-"""Silences that say that the service fails, not this one request."""
+"""Silences that are the service's fault, not that of this request."""
 LASTING: Final = frozenset({SilenceCode.AUTH, SilenceCode.BAD_REQUEST})
-"""Silences that only an operator mends: the breaker stays open until the configuration is read again."""
+"""Silences that only an operator can end: the breaker stays open until the configuration is read again."""
 
 
 class BreakerState(StrEnum):
-    """Where the breaker stands."""
+    """Closed: calls are made. Open: none is. Probing: one is, to see whether the service works again."""
 
     CLOSED = "closed"
     OPEN = "open"
@@ -55,7 +55,7 @@ class BreakerState(StrEnum):
 
 @dataclass(slots=True)
 class Breaker:
-    """Lets calls through while the service answers."""
+    """Stops calls while the service fails, and lets one through from time to time to see whether it works again."""
 
     state: BreakerState = BreakerState.CLOSED
     cause: str = ""
@@ -63,7 +63,10 @@ class Breaker:
     _until: float = 0.0
 
     def lets_through(self, now: float) -> bool:
-        """Say whether a call may be made now; after the pause exactly one caller hears yes, and must report back."""
+        """Say whether a call may be made now.
+
+        After the pause only one caller is told yes, and has to call `report` or `give_up`, or no other ever is.
+        """
         if self.state is BreakerState.CLOSED:
             return True
         if self.state is BreakerState.OPEN and now >= self._until:
@@ -72,7 +75,12 @@ class Breaker:
         return False
 
     def report(self, code: SilenceCode | None, now: float) -> None:
-        """Take how a call ended: None for an answer, whatever the answer was."""
+        """Note how a call ended.
+
+        Args:
+            code: Why there was no answer; None when there was one, whatever it said.
+            now: Seconds that never jump.
+        """
         if self.state is BreakerState.LASTING:
             return
         if code in LASTING:
@@ -85,18 +93,18 @@ class Breaker:
             self.state, self.cause, self._failures = BreakerState.CLOSED, "", 0
 
     def give_up(self, now: float) -> None:
-        """Take that a call was given up before it ended: nothing is known, and a probe must not be lost."""
+        """Note that a call was cancelled before it ended. If it was the probe, the next call may be one at once."""
         if self.state is BreakerState.PROBING:
             self.state, self._until = BreakerState.OPEN, now
 
     def reset(self) -> None:
-        """Close it: the operator changed something."""
+        """Let calls through again, because the operator changed something."""
         self.state, self.cause, self._failures = BreakerState.CLOSED, "", 0
 
 
 @dataclass(slots=True)
 class Spending:
-    """One call's share of the budget; `microdollars` is a guess until `JudgeBudget.settle`."""
+    """What one call takes out of the budget; until `JudgeBudget.settle`, `microdollars` is the most it can cost."""
 
     at: float
     microdollars: int
@@ -132,7 +140,7 @@ class JudgeBudget:
         return made
 
     def settle(self, spending: Spending, microdollars: int) -> None:
-        """Take what the call really cost."""
+        """Replace what was reserved for a call by what it really cost."""
         if any(one is spending for one in self.spent):
             self._sum += microdollars - spending.microdollars
         spending.microdollars = microdollars
@@ -148,13 +156,17 @@ class JudgeBudget:
 
 
 class Rejections:
-    """How often the judge rejected each requester lately: it must not lock anybody out unseen."""
+    """Counts how often the judge rejected each requester lately.
+
+    A judge that rejects one requester again and again would stop it without any person knowing; so past a limit a
+    person is asked instead.
+    """
 
     def __init__(self) -> None:
         self._lately: dict[tuple[str, str], deque[bool]] = {}
 
     def add(self, requester: tuple[str, str], *, rejected: bool) -> None:
-        """Take how a request that was open to the judge ended: rejected by it, or in any other way."""
+        """Note whether a request that was open to the judge was rejected by it, or ended in any other way."""
         lately = self._lately.pop(requester, None)
         if lately is None:
             lately = deque(maxlen=REJECTS_OF)

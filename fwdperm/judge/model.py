@@ -1,11 +1,11 @@
-"""Asking the model: the one edge of this room that reaches a network.
+"""Asking the model, over the network.
 
 Lives here: `Model`. Never here: what it is shown (`brief.py`), how its answer is read (`model_answer.py`), what becomes
 of it (`decision/order.py`).
 
-The SDK is imported when the first question comes, in a thread: it takes a second or two. One deadline covers waiting
-for a place, the import, the key and every attempt. Fails towards silence, with a code: `consider` never raises for
-anything that a service, a network or an answer does.
+The SDK is imported in a thread when the first question comes, because that takes a second or two. One deadline covers
+waiting for a place, the import, the key and every attempt. Fails towards silence, with a code: `consider` raises
+nothing because of a service, a network or an answer.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ AT_ONCE: Final = 4
 ATTEMPTS: Final = 2
 """Calls for one question: a malformed answer is asked for once more, nothing else is."""
 _CHARS_PER_TOKEN: Final = 3
-"""For guessing what a brief could cost at most."""
+"""Few enough that the tokens of a brief, and so its cost, are guessed too high rather than too low."""
 _CONSTRUCTING: Final = threading.Lock()
 _HEADERS_FROM_OUTSIDE: Final = "ANTHROPIC_CUSTOM_HEADERS"
 
 
 @dataclass(slots=True)
 class JudgeCounts:
-    """What came of asking, since the start.
+    """How often the judge said what, since the daemon started or its settings changed.
 
     Attributes:
         verdicts: How often it said what.
@@ -74,7 +74,7 @@ class JudgeCounts:
 
 @dataclass(slots=True)
 class _Shared:
-    """One question that several requests of one session wait for."""
+    """One call whose answer several equal requests of one session wait for."""
 
     task: asyncio.Task[Opinion]
     waiting: int = 0
@@ -95,7 +95,7 @@ class Model:
     Args:
         setup: How the operator set it up.
         env: The daemon's own environment, for the key.
-        budget: Shared with the model it replaces: reading the configuration again is no new hour.
+        budget: Shared with the model that it replaces, so that changed settings do not begin a new hour.
         clock: Seconds that never jump.
         nonce: Gives a new nonce for each question.
     """
@@ -145,6 +145,7 @@ class Model:
             shared = _Shared(asyncio.get_running_loop().create_task(self._ask(brief)))
             self._asking[key] = shared
         shared.waiting += 1
+        # Shielded: when one waiting request is cancelled, the call goes on for the others; the last one cancels it.
         try:
             opinion = await asyncio.shield(shared.task)
         finally:
@@ -160,7 +161,7 @@ class Model:
         return replace(opinion, call=replace(spent, latency_ms=int((self._clock() - began) * 1000)))
 
     def refresh(self) -> None:
-        """Take that the operator touched the configuration: what only they could mend is tried again."""
+        """Try again what only the operator could repair (key, model name), because the configuration was read again."""
         self.breaker.reset()
         self._forget_client()
 
@@ -267,7 +268,10 @@ class Model:
     # -- the client --------------------------------------------------------------------------------------------
 
     async def _opened(self) -> Any:
-        """Give the client, opening it in a thread the first time. The thread outlives a deadline; its work is kept."""
+        """Give the client; the first time it is made in a thread.
+
+        When a deadline passes meanwhile, the thread goes on, and the next question takes the client that it makes.
+        """
         if self._client is not None:
             return self._client
         if self._opening is None:
@@ -291,7 +295,7 @@ class Model:
 
 
 def _open_client(setup: JudgeSetup, env: Mapping[str, str]) -> Any:
-    """Import the SDK and make a client that listens to the configuration alone. Runs in a thread."""
+    """Import the SDK and make a client with key, address and headers from the configuration alone. Runs in a thread."""
     key = find_key(setup, env)
     import anthropic  # noqa: PLC0415 - a second or two, and 70 MB, only when a judge is needed
 
@@ -299,7 +303,7 @@ def _open_client(setup: JudgeSetup, env: Mapping[str, str]) -> Any:
         timeout=setup.deadline_s, follow_redirects=False, trust_env=not setup.is_on_this_machine
     )
     with _CONSTRUCTING:
-        # the constructor would add headers that a variable of the environment names
+        # The constructor would add headers from this environment variable, so it is taken out meanwhile.
         outside = os.environ.pop(_HEADERS_FROM_OUTSIDE, None)
         try:
             return anthropic.AsyncAnthropic(
@@ -355,6 +359,6 @@ _SAID: Final[Mapping[SilenceCode, str]] = {
 
 
 def _words(code: SilenceCode, error: Exception) -> str:
-    """Say what happened in our words: a service's own text may hold anything."""
+    """Say in our own words what happened: the text of a service's error may hold anything."""
     status = getattr(error, "status_code", 0)
     return f"{_SAID[code]} (HTTP {status})" if isinstance(status, int) and status else _SAID[code]

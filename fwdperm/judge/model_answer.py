@@ -1,4 +1,4 @@
-"""Reading a model's answer: strictly, because everything in it may have been written by the request.
+"""Reading a model's answer: strictly, because a request may have talked the model into writing anything.
 
 Lives here: `SCHEMA`, `read_answer`, `read_message`. Pure. Never here: a call, what becomes of the verdict.
 
@@ -35,12 +35,12 @@ SCHEMA: Final[Mapping[str, Any]] = {
         "verdict": {"type": "string", "enum": [str(choice) for choice in Choice]},
     },
 }
-"""What the model is asked to fill in. The server's word that it did is not taken."""
+"""What the model is asked to fill in. The answer is checked here, also when the service says that it follows this."""
 _KEYS: Final = frozenset(SCHEMA["required"])
 MALFORMED: Final = frozenset(
     {SilenceCode.NO_TEXT, SilenceCode.BAD_JSON, SilenceCode.DUPLICATE_KEY, SilenceCode.SCHEMA, SilenceCode.INCONSISTENT}
 )
-"""Silences that asking once more may mend."""
+"""Silences after which the model is asked once more."""
 _STOPS: Final = {
     "refusal": SilenceCode.REFUSED,
     "max_tokens": SilenceCode.TRUNCATED,
@@ -48,7 +48,7 @@ _STOPS: Final = {
 }
 _THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
 _NEVER_LOW: Final = frozenset({Effect.UNKNOWN, Effect.SECRET_ACCESS, Effect.PRIVILEGE, Effect.PERSISTENCE})
-"""Effects that an allow of low risk contradicts."""
+"""Effects whose risk is never low: an allow with low risk that names one contradicts itself."""
 
 
 def read_message(
@@ -102,7 +102,7 @@ def read_answer(text: str, *, rules: Collection[str], model: str) -> Verdict | S
 
 
 def _wrong(found: Any) -> str:
-    """Say what the answer's form breaks; empty when nothing."""
+    """Say how the answer's form is wrong; empty when it is right."""
     if not isinstance(found, dict):
         return "is no object"
     if found.keys() != _KEYS:

@@ -13,11 +13,11 @@ LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 MODEL: Final = "claude-haiku-5-5"
 """The small model that is asked when none is named."""
 BASE_URL: Final = "https://api.anthropic.com"
-"""Where it is asked. Never taken from the environment: a child's variable must not redirect briefs and key."""
+"""Where it is asked. Not taken from the environment: a variable there must not redirect briefs and key."""
 KEY_ENV: Final = "ANTHROPIC_API_KEY"
 """The variable of the daemon's own environment that holds the key when neither a variable nor a command is named."""
 DEADLINE_S: Final = 15.0
-"""Seconds for everything a consultation needs, queueing and all attempts together. 3 and 8 were too tight elsewhere."""
+"""Seconds for everything a consultation needs: waiting for a place, and all attempts together."""
 
 
 @dataclass(frozen=True, slots=True)

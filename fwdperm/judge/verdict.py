@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class Choice(StrEnum):
-    """What the judge would have happen."""
+    """What the judge wants to be done with the request."""
 
     ALLOW = "allow"
     REJECT = "reject"
@@ -97,10 +97,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One answer of the judge, as parsed. Code only ever tightens it.
+    """One answer of the judge, as parsed. The order may make it stricter, and never looser.
 
     Attributes:
-        choice: What it would have happen.
+        choice: What it wants to be done.
         risk: How bad it could be.
         reason: One sentence for the human and the journal; never told to the agent.
         rule: Id of the session rule it cites; empty for none.

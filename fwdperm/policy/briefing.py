@@ -48,11 +48,11 @@ def matter_of(evaluation: Evaluation, *, chain: Sequence[str] = ()) -> Matter:
 
 
 def background_of(known: JudgeSections, taught: SessionRules, *, context: str = "") -> Background:
-    """Give what a request is judged on.
+    """Give what a judge reads beside the request: operator's words, project grants, rules and history.
 
     Args:
-        known: What the session rules give for it.
-        taught: Its session rules.
+        known: The sections that `TaughtRules.brief` rendered for it.
+        taught: The session rules that hold for it; of these come the rules that the judge may cite.
         context: The operator's own words.
     """
     return Background(
@@ -66,7 +66,7 @@ def background_of(known: JudgeSections, taught: SessionRules, *, context: str = 
 
 
 def epoch_of(background: Background, context: DecisionContext) -> str:
-    """Name everything a verdict relies on beside the request: it holds only while this stays the same."""
+    """Name everything beside the request that a verdict relied on: once this has changed, the verdict is dropped."""
     return ".".join((context.version, _short(background.project), background.epoch, _short(background.context)))
 
 

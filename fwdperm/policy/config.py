@@ -55,7 +55,7 @@ class Config:
 
 
 class _Reader:
-    """Settings being checked: what was wrong so far."""
+    """Settings while they are checked, and the problems found so far."""
 
     def __init__(self, file: str, settings: Mapping[str, Setting]) -> None:
         self.file = file
@@ -63,7 +63,7 @@ class _Reader:
         self.problems: list[Problem] = []
 
     def value(self, key: str, inner: str = "") -> tuple[Any, int]:
-        """Give a setting's value and line; None when it is not set."""
+        """Give a setting's value and its line in the file; None when it is not set. `inner` is a key of its table."""
         setting = self.settings.get(key)
         if setting is None:
             return None, 0

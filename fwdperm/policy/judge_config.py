@@ -41,7 +41,8 @@ def read_judge(setting: Setting | None, *, file: str) -> tuple[JudgeSetup | None
         return None, [Problem(file, setting.line, "`judge` is not a table", "write `[judge]`")]
     table = _Table(file, setting)
     given = table.value
-    is_local_keyless = "base_url" in given and "key_env" not in given
+    # The default variable holds the key of the default service: another service gets it only if `key_env` says so.
+    is_keyless = "base_url" in given and "key_env" not in given
     made = JudgeSetup(
         model=table.take("model", MODEL, _is_text, "a model's name"),
         base_url=table.take("base_url", BASE_URL, _is_url, "an http or https address without a name or password in it"),
@@ -56,7 +57,7 @@ def read_judge(setting: Setting | None, *, file: str) -> tuple[JudgeSetup | None
         context=table.take("context", "", _is_context, f"a text of at most {LONGEST_CONTEXT} characters"),
     )
     is_on = table.take("enabled", True, _is_bool, "true or false")  # noqa: FBT003 - as above
-    if not made.key_command and "key_env" not in given and not is_local_keyless:
+    if not made.key_command and "key_env" not in given and not is_keyless:
         made = JudgeSetup(**{**_fields(made), "key_env": KEY_ENV})
     table.check_together(made)
     table.check_unknown()
@@ -69,7 +70,7 @@ def _fields(made: JudgeSetup) -> dict[str, Any]:
 
 
 class _Table:
-    """The table being checked: what was wrong so far."""
+    """The table while it is checked, and the problems found so far."""
 
     def __init__(self, file: str, setting: Setting) -> None:
         self.file = file
@@ -93,7 +94,7 @@ class _Table:
         self.problems.append(Problem(self.file, self._lines.get(key, self._line), message, remedy, severity))
 
     def check_together(self, made: JudgeSetup) -> None:
-        """Look at what only makes sense together."""
+        """Check settings that depend on one another: a budget needs prices, a key has one source, a remote url TLS."""
         if made.dollars_per_hour and made.prices is None:
             self.complain("dollars_per_hour", "`judge.dollars_per_hour` needs prices", "write `[judge.prices]`")
         if made.key_command and made.key_env:

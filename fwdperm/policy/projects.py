@@ -2,8 +2,9 @@
 
 Lives here: `Projects`. An edge. Never here: the file's rules (`rules/`), which grants a request may use.
 
-The file is edited with everything else in it kept, comments too. Trust is of content: our own edit keeps it only where
-the file was trusted, or absent, before. Direction of every failure: nothing is granted.
+An edit keeps everything else in the file, comments too. The user trusts a file's content, not its name, so an edit of
+ours would end that trust: the edited file is trusted again only if it was trusted, or absent, just before. Direction of
+every failure: nothing is granted.
 """
 
 from __future__ import annotations
@@ -143,7 +144,8 @@ class Projects:
             mode = stat.S_IMODE(path.lstat().st_mode)
         except OSError:
             mode = _MODE
-        # The bits are set on the new file before it gets its name: by the name, a later chmod might hit another file.
+        # The permission bits are set before the new file gets its name. A chmod by name afterwards could change another
+        # file, which somebody put in its place meanwhile.
         write_private(path, edited, mode=mode)
         self._trust.trust(path, digest=hashlib.sha256(edited).hexdigest())
         self._files.reload()
@@ -162,7 +164,7 @@ class Projects:
 def _edited(  # noqa: PLR0913 - what a grant says of itself
     data: bytes, pairs: Sequence[tuple[str, str]], *, by: str, answer: str, at: str, note: str, expires_at: int
 ) -> bytes:
-    """Give the file with the grants that are not in it yet; everything else stands as it stood."""
+    """Give the file's text with the grants added that are not in it yet, and nothing else changed."""
     document = tomlkit.parse(data.decode())
     rows = document.get("grants")
     if rows is None:
@@ -186,5 +188,5 @@ def _edited(  # noqa: PLR0913 - what a grant says of itself
 
 
 def _line(text: str) -> str:
-    """Give a text that stays inside a comment."""
+    """Replace what could end a TOML comment (line breaks, control characters) by `?`."""
     return "".join(char if char.isprintable() else "?" for char in text)

@@ -1,7 +1,8 @@
 """What was taught, read from the journal by a process that does not own it.
 
-Lives here: `recall_session_rules`, for commands beside or without a daemon, and the readable snapshot the daemon
-leaves. An edge that opens the journal for reading only. Never here: the fold.
+Lives here: `recall_session_rules` and `recall_taught_rules`, for commands that run beside a daemon or without one, and
+the snapshot for people that the daemon writes. An edge that opens the journal for reading only. Never here: what an
+entry teaches (`session_rules/fold.py`).
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def recall_taught_rules(state: Path, sessions: SessionTree) -> TaughtRules:
 
     Args:
         state: The state directory.
-        sessions: The tree; edges that the journal saw claimed are added to it.
+        sessions: The tree of sessions. The parents that children claimed, as the journal has them, are added to it.
     """
     taught_rules = TaughtRules(sessions, clock=SystemClock())
     for edge in replay_journal(state / "journal", folds=taught_rules.folds).state.sessions.values():
@@ -96,7 +97,7 @@ def rule_row(rule: SessionRule, use: RuleUse | None) -> dict[str, Any]:
 
 
 class SnapshotFile:
-    """The readable snapshot, written anew when what is taught changed.
+    """The file that shows people the session rules in force; written again when another set of them is.
 
     Args:
         state: The state directory.

@@ -37,18 +37,19 @@ log = structlog.get_logger("fwdperm.serve")
 
 
 _RULESETS_KEPT: Final = 1_024
-"""Composed rulesets remembered between two reloads; a directory and an agent name that children claim make one each."""
+"""Composed rulesets that are remembered between two reloads. Bounded, because each directory and each agent name makes
+one of its own, and children may claim ever new ones."""
 
 
 class Rulebook:
-    """Gives the snapshot a request is decided against.
+    """Gives the context of a request's decision: rulesets, surroundings and session rules as they are now.
 
     Args:
         files: The ruleset files.
         sessions: The tree of sessions; what `fwdperm run` recorded is read into it.
         state: The state directory.
         own: Paths that belong to this program: dangerous to touch.
-        workspace: The daemon's own directory; empty when it vouches for none.
+        workspace: The directory the daemon was started in, which counts as workspace; empty when it does not count.
         home: The operator's home directory.
         projects: The projects' own grants.
 
@@ -79,7 +80,7 @@ class Rulebook:
         self._layers: dict[str, tuple[str, Layer]] = {}
         self._rulesets: dict[tuple[str, str, str, bool, bool], Ruleset] = {}
         self._checked: tuple[ConfigFile, Config, tuple[Problem, ...]] | None = None
-        self._told = -1
+        self._reported = -1  # the generation of the ruleset files that `reload` last told its caller of
         self._surroundings = Surroundings()
         self._known: tuple[RecordedSession, ...] = ()
         self._running: tuple[str, ...] = ()
@@ -111,15 +112,16 @@ class Rulebook:
         for problem in self.files.reload():
             log.warning("ruleset.problem", problem=str(problem))
         generation = self.files.generation
-        if generation == self._told:
+        if generation == self._reported:
             return False
-        is_first = self._told < 0
+        is_first = self._reported < 0
         _, wrong = self._settings()
         for problem in wrong:
             log.warning("setting.problem", problem=str(problem))
         self._surround()
         self.problems = (*self.files.problems(), *wrong)
-        self._told = generation  # set nowhere else: a change marked as told elsewhere would never be told here
+        # Set here alone: whatever else set it would hide that change from the next reload, which then says "no change".
+        self._reported = generation
         if not is_first:
             log.info("ruleset.reloaded", problems=len(self.problems))
         return not is_first
@@ -138,6 +140,7 @@ class Rulebook:
         self._surround()
 
     def _surround(self) -> None:
+        """Work out the surroundings again: workspaces are the daemon's, the settings' and those of running sessions."""
         running = (one.cwd for one in self._known if one.session in self._running)
         workspaces = tuple(dict.fromkeys(self._usable((self._workspace, *self.config.workspaces, *running))))
         self._surroundings = Surroundings(
@@ -200,7 +203,7 @@ class Rulebook:
         return [(one.surface, one.pattern) for one in made]
 
     def _ruleset(self, place: ChainMember, request: Request) -> Ruleset:
-        """Give the composed ruleset of one place; between two reloads (a second) without a look at the disk."""
+        """Give the composed ruleset of one session on the chain; remembered until the next reload, a second at most."""
         cwd = request.facts.cwd if request.facts else ""
         is_known = place.trusted and place.known is not None
         own = place.session if place.known is not None and place.known.ruleset else ""

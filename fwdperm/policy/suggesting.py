@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Final
 import tomlkit
 
 from fwdperm.errors import OperatorError
-from fwdperm.journal import DecidedRecord, Filter, query_journal, read_record
+from fwdperm.journal import DecidedRecord, Filter, digest_of_values, query_journal, read_record
 from fwdperm.rules import Action, LayerKind, Ruleset, Unit, Wildcard, read_config, write_private
-from fwdperm.session_rules import digest_of_values
 from fwdperm.units import break_down, suggest_patterns
 from fwdperm.wire import Facts, Stage
 

@@ -47,7 +47,7 @@ class JudgeSections:
         project: What the project's owner granted, as facts.
         rules: What people taught, with its preamble.
         history: The requester's last decisions, with marks for notes.
-        until: The journal line up to which notes count in this turn: names the rules' version.
+        until: Number of the last journal line whose notes are shown in this turn.
     """
 
     project: str
@@ -77,12 +77,12 @@ class TaughtRules:
 
     @property
     def folds(self) -> tuple[Fold, ...]:
-        """What the journal has to move along."""
+        """The folds that the journal has to apply its entries to."""
         return (self.rules, self.history)
 
     @property
     def epoch(self) -> int:
-        """Moves whenever what was taught changes."""
+        """Number of the journal line that last changed a rule."""
         return self.rules.epoch
 
     def now_ms(self) -> int:
@@ -103,9 +103,10 @@ class TaughtRules:
         return SessionRulesView(self.rules, self.steps(request, places), self.now_ms(), until, project)
 
     def steps(self, request: Request, places: Sequence[ChainMember]) -> tuple[ChainStep, ...]:
-        """Give a parent chain as facts and claims."""
+        """Give a parent chain with what session rules need of each session, facts and claims told apart."""
         made = []
         for depth, place in enumerate(places):
+            # Whoever asks under the name of a recorded session has to prove that it is that session.
             known = place.known if depth or place.trusted else None
             inbox = request.inbox if not depth else known.parent if known is not None else ""
             run = known.started_ms if known is not None else 0
@@ -140,7 +141,7 @@ class TaughtRules:
         return preview_lines(proposal, self.history.preview(proposal.grants), now_ms=self.now_ms())
 
     def same(self, surface: str, pattern: str, anchor: Anchor) -> Grant | None:
-        """Give the grant in force that says exactly this, without an end."""
+        """Give the grant with this surface, pattern and anchor that does not expire; None when there is none."""
         for rule in self.rules.hanging_on((anchor.inbox, anchor.session)):
             is_same = isinstance(rule, Grant) and (rule.surface, rule.pattern, rule.anchor) == (
                 surface,

@@ -3,7 +3,8 @@
 Lives here: `Teaching`, between the request lifecycle and everything that remembers. Never here: what a reply teaches
 (`session_rules/`), the way of a request (`serve/lifecycle.py`).
 
-Nothing counts before its record is durable: the fold moves with the commit, and a project's file is written after it.
+Nothing counts before its record is durable: the commit of the journal applies it to the session rules, and a project's
+file is written after that commit.
 Direction of every failure: nothing was taught, and the person hears why.
 """
 
@@ -46,7 +47,7 @@ class _Granted:
 
 
 class Teaching:
-    """The one hand that changes rules.
+    """The only place where session rules and project grants are changed.
 
     Args:
         taught_rules: What was taught.
@@ -188,7 +189,7 @@ class Teaching:
     # -- after a commit ----------------------------------------------------------------------------------------
 
     def committed(self) -> bool:
-        """Take that everything appended is durable: write what waited for it.
+        """Call after a commit that succeeded: writes the project grants that waited for their record to be durable.
 
         Returns:
             True when what is taught changed since the last call: time to decide anew on everything that waits.
@@ -201,7 +202,7 @@ class Teaching:
         return changed
 
     def dropped(self) -> None:
-        """Take that what was appended is not recorded: it was not taught."""
+        """Call after a commit that failed: the project grants that waited for it are not written."""
         self._granted.clear()
 
     def _write(self, one: _Granted) -> None:
@@ -218,7 +219,7 @@ class Teaching:
             log.info("grant.written", file=str(path), grants=len(one.pairs))
 
     def _text(self, text: str) -> str:
-        """Give a note for a file that others read: nothing at all when it may not stand in the journal as it is."""
+        """Give a note as it may stand in a project's file: empty when it is too long or may hold a secret."""
         return text.strip() if self._journal.may_stand(text) else ""
 
 

@@ -1,8 +1,9 @@
-"""The talk before an *always* is saved: what, where, until when, the exact rule, and only then `save`.
+"""The dialogue before an *always* is saved: which pattern, which scope, until when, and the exact rule to confirm.
 
-Lives here: `AlwaysDialog`, one line in, words out. Pure. Never here: a terminal, what a rule would match.
+Lives here: `AlwaysDialog`, which takes typed lines and gives words to show. Pure. Never here: a terminal, what a rule
+would match.
 
-An empty line takes a default, and never saves: only the word `save` does, after the exact rule was on screen.
+An empty line takes a default, but never saves. Only the word `save` does, after the exact rule was on screen.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ _BACK: Final = frozenset({"back", "b", "no", "n", "leave", "cancel", "q"})
 
 
 class _Part(StrEnum):
+    """Which question of the dialogue the next line answers."""
+
     WHAT = "what"
     WHERE = "where"
     UNTIL = "until"
@@ -37,7 +40,7 @@ class _Part(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class More:
-    """Say this, and read another line."""
+    """Show these lines, and read another line."""
 
     lines: tuple[str, ...]
 
@@ -51,14 +54,14 @@ class ShowPreview:
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """Give this answer: its rule was on screen, and the person said `save`."""
+    """Give this answer: its rule was on screen, and the person typed `save`."""
 
     reply: Reply
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """The person left; nothing was answered."""
+    """The person left the dialogue; nothing was answered."""
 
 
 Heard: TypeAlias = More | ShowPreview | Save | Left
@@ -74,7 +77,7 @@ def parse_span(text: str) -> int | None:
 
 
 class AlwaysDialog:
-    """One talk about one question.
+    """One dialogue about one question.
 
     Args:
         prompt: The question, with its suggestions.
@@ -91,11 +94,11 @@ class AlwaysDialog:
 
     @property
     def invitation(self) -> str:
-        """What stands before the line that is typed next."""
+        """The text to show in front of the line that is typed next."""
         return f"always, {self._part}> "
 
     def begin(self) -> tuple[str, ...]:
-        """Give the first words."""
+        """Give the lines that open the dialogue: what could be recorded."""
         offered = [
             f'  {number}  allow {shown(one.surface)} "{shown(one.pattern)}"'
             for number, one in enumerate(self._prompt.suggestions, start=1)
@@ -107,7 +110,12 @@ class AlwaysDialog:
         )
 
     def looked(self, *, lines: tuple[str, ...], is_good: bool) -> tuple[str, ...]:
-        """Take what the look showed, and give the words that follow it."""
+        """Take what `ShowPreview` led to, and give the lines to show.
+
+        Args:
+            lines: The preview, or why there is none.
+            is_good: Whether the rule may be saved; if not, the dialogue begins again.
+        """
         if is_good:
             self._part = _Part.CONFIRM
             return (*lines, "type `save` to approve this request and record that; `back` leaves")

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from fwdperm.wire import Prompt, Reply, RuleCommand
 
 WORD_S: Final = 2.0
-"""Seconds to wait for word of a reply: twice the time between two full listings."""
+"""Seconds to wait until the daemon says what became of a reply: it lists all of them once a second at least."""
 
 NOT_TAKEN: Final = ReplyOutcome(
     outcome=Fate.NOT_TAKEN, words="nobody serves here, so nothing was done; start `fwdperm serve`"
@@ -50,10 +50,10 @@ NOT_SAID: Final = ReplyOutcome(
 
 @dataclass(frozen=True, slots=True)
 class OpenPrompts:
-    """What waits.
+    """The questions that wait for a person.
 
     Attributes:
-        prompts: Oldest first.
+        prompts: Those that could be read, oldest first.
         unreadable: For each prompt file that could not be read, its name and why.
     """
 
@@ -108,13 +108,13 @@ def send_reply(  # noqa: PLR0913 - a clock and a wait that a test may own
     clock: Callable[[], float] = time.monotonic,
     wait: Callable[[float], None] = time.sleep,
 ) -> ReplyOutcome:
-    """Leave an answer and wait for word of it.
+    """Leave an answer in the reply box, and wait until the daemon says what became of it.
 
     Args:
         state: The state directory.
         key: (inbox, id) of the question.
         reply: The answer; its id and inbox are filled in from `key`. With a digest it is bound to what was shown.
-        timeout_s: Seconds to wait for the daemon to take it, and again for its word.
+        timeout_s: Seconds to wait for the daemon to take the file, and again for what it says of it.
         clock: Monotonic seconds.
         wait: Waits for so many seconds.
 
@@ -138,7 +138,7 @@ def send_command(
     clock: Callable[[], float] = time.monotonic,
     wait: Callable[[float], None] = time.sleep,
 ) -> ReplyOutcome:
-    """Leave a command about session rules and wait for word of it; otherwise as `send_reply`."""
+    """Leave a command about session rules, and wait until the daemon says what became of it; else as `send_reply`."""
     name = command_name(secrets.token_hex(TOKEN_BYTES))
     return _leave(state, name, encode_form(command), timeout_s=timeout_s, clock=clock, wait=wait)
 
@@ -152,7 +152,11 @@ def _leave(  # noqa: PLR0913 - as above
     clock: Callable[[], float],
     wait: Callable[[float], None],
 ) -> ReplyOutcome:
-    """Leave a file in the box, wait for word of it, and take it back when nobody does."""
+    """Leave a file in the box, wait for what the daemon says of it, and take it back when nothing is said.
+
+    If the file can be taken back, the daemon has not read it and never will. If not, the daemon has just taken it, so
+    it is worth waiting once more.
+    """
     try:
         with held_directory(str(state), (REPLIES,)) as at:
             published = publish_file(name, payload, at=at)
@@ -165,7 +169,7 @@ def _leave(  # noqa: PLR0913 - as above
     try:
         word = _word(state, name, timeout_s=timeout_s, clock=clock, wait=wait)
     except BaseException:
-        _take_back(state, name)  # interrupted: an answer nobody waits for must not lie around
+        _take_back(state, name)  # interrupted: a daemon that starts later must not take an answer nobody waits for
         raise
     if word is not None:
         return word
@@ -177,7 +181,7 @@ def _leave(  # noqa: PLR0913 - as above
 def _word(
     state: Path, name: str, *, timeout_s: float, clock: Callable[[], float], wait: Callable[[float], None]
 ) -> ReplyOutcome | None:
-    """Look for word of a reply, soon at first, then less often; None when there is none in time."""
+    """Look for what the daemon says of a reply, often at first, then less often; None when it says nothing in time."""
     end = clock() + timeout_s
     pause = FIRST_LOOK_S
     while (word := _fetch(state, name)) is None:
@@ -202,7 +206,7 @@ def _fetch(state: Path, name: str) -> ReplyOutcome | None:
 
 
 def _take_back(state: Path, name: str) -> bool:
-    """Take an answer back; True only when this removed it, so that the daemon did not and never will."""
+    """Take an answer back; True only when this call removed it: then the daemon has not taken it and never will."""
     try:
         with held_directory(str(state), (REPLIES,)) as at:
             os.unlink(name, dir_fd=at)

@@ -1,11 +1,12 @@
-"""What is typed, key by key: which line may answer, and which is void.
+"""What is typed, key by key: which line may answer a question, and which is void.
 
-Lives here: `Editor`: keys with their times in, lines and what to show out. Pure. Never here: a terminal, what a line
-means (`typed_line.py`).
+Lives here: `Editor`, which takes keys with their times, and gives lines and what to show. Pure. Never here: a terminal,
+what a line means (`typed_line.py`).
 
-A line counts only when what it answers was on screen, open and unchanged, from its first key until a moment after its
-Enter; when nothing of it was pasted; and when it came alone. Everything else is void up to the next Enter, in whole,
-and is handed back with the reason so that it can be shown and copied. Direction of every doubt: the line is void.
+A line counts when all of these hold: the question was on screen, open for answers and unchanged, from the line's first
+key until a moment after its Enter; nothing of it was pasted; no other line came right before or behind it. Otherwise
+the whole line is void up to the next Enter, and is handed back with the reason, so that it can be shown and copied. In
+doubt a line is void.
 """
 
 from __future__ import annotations
@@ -35,10 +36,12 @@ _ERASE_LINE: Final = "\x15"
 _ERASE_WORD: Final = "\x17"
 
 _KEY: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1bO[ -~]|\x1b[ -NP-Z\\-~]|[^\x1b]|\x1b(?=[^ -~])", re.DOTALL)
-"""One key: a sequence of a function key or of a paste's mark, a key with Alt, any other character."""
+r"""One key. In this order: `ESC [ ... letter` (arrows, function keys, the marks around a paste), `ESC O x` (F1 to F4),
+ESC and one character (a key with Alt), any character but ESC, an ESC that begins none of these."""
 _OPEN_SEQUENCE: Final = re.compile(r"\x1b(\[[0-?]*[ -/]*|O)?")
+"""What may be the beginning of such a sequence: `ESC`, `ESC O`, `ESC [ 1 ;`. The rest may come with the next read."""
 _SEQUENCE_CHARS: Final = 32
-"""Characters after which an escape sequence without end is taken as it is."""
+"""Characters after which an escape sequence that does not end is taken as single characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +49,9 @@ class OnScreen:
     """What is on screen.
 
     Attributes:
-        about: What a line typed now would be for; another one for everything that can be told apart.
-        name: How people call it; empty when nothing is asked.
-        opens_at: From when on lines count, in the caller's seconds; infinite while it cannot be read yet.
+        about: Names what a line typed now would answer. Whatever a person could tell apart on screen has another name.
+        name: The question's name for people; empty when nothing is asked.
+        opens_at: From which time on lines count, seconds of the caller's clock; infinite while it is not on screen yet.
     """
 
     about: Hashable = None
@@ -58,7 +61,7 @@ class OnScreen:
 
 @dataclass(frozen=True, slots=True)
 class TypedLine:
-    """A line that counts, for what was on screen all the while."""
+    """A line that counts, and what was on screen while it was typed."""
 
     text: str
     about: Hashable
@@ -66,7 +69,7 @@ class TypedLine:
 
 @dataclass(frozen=True, slots=True)
 class Void:
-    """A line that is over and counts for nothing. `why` is half a sentence for people."""
+    """A finished line that answers nothing. `why` is half a sentence for people."""
 
     text: str
     why: str
@@ -74,7 +77,7 @@ class Void:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A line that goes on, and is void already: whatever is typed up to the next Enter belongs to it."""
+    """An unfinished line that is void already: whatever is typed up to the next Enter belongs to it."""
 
     text: str
     why: str
@@ -89,7 +92,7 @@ class Echo:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """Take this key, the last one shown, from the screen."""
+    """Remove this key from the screen; it is the last one shown."""
 
     key: str
 
@@ -107,33 +110,33 @@ EditorEvent: TypeAlias = TypedLine | Void | Begun | Echo | Erased | Sign
 class Editor:
     """One line being typed.
 
-    What is typed has to be handed over before anything else is told: keys that were not read yet when the screen
-    changed, or when time passed, were typed before that.
+    Before `turn` and `tick`, the caller has to read what was typed and hand it to `keys`: what the terminal still holds
+    was typed before the screen changed, or before that time.
     """
 
     def __init__(self) -> None:
         self._screen = OnScreen()
         self._is_open = True
-        self._keys: list[str] = []
-        self._unseen = 0
+        self._keys: list[str] = []  # of the line that is typed
+        self._unseen = 0  # how many of these stand on an earlier row, where they cannot be erased
         self._is_begun = False
-        self._void = ""
+        self._void = ""  # why the line is void already; empty while it may count
         self._is_pasting = False
-        self._is_row_over = False
+        self._is_row_over = False  # whether the paste's last key so far is a line end
         self._last_key = -math.inf
-        self._held: TypedLine | None = None
-        self._alone_at = -math.inf
+        self._held: TypedLine | None = None  # finished, and waiting whether another line follows at once
+        self._alone_at = -math.inf  # until then a key belongs to the same burst as the last Enter
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        self._unread = ""
+        self._unread = ""  # characters that may be the beginning of a key
 
     @property
     def is_open(self) -> bool:
-        """Say whether what is on screen takes answers by now."""
+        """Say whether lines typed from now on count."""
         return self._is_open
 
     @property
     def due(self) -> float | None:
-        """When `tick` has something to do; None when nothing does."""
+        """The time at which `tick` should be called next; None when it need not be."""
         times = [self._screen.opens_at] if not self._is_open and self._screen.opens_at < math.inf else []
         return min([*times, self._alone_at] if self._held is not None else times, default=None)
 
@@ -145,7 +148,7 @@ class Editor:
             now: When they were read; they may have been typed at any time since the last call of any kind.
 
         Returns:
-            What to show, which lines are void. Never a line that counts: that takes a `tick`.
+            What to show, and which lines are void. A line that counts is only given by `tick`.
         """
         out: list[EditorEvent] = []
         if data:
@@ -155,16 +158,19 @@ class Editor:
             self._touch(now, out)
             self._press(key, now, out)
         if self._unread or self._decoder.getstate()[0]:
-            self._touch(now, out)  # half a key is one
+            self._touch(now, out)  # the beginning of a key shows that somebody types
         return out
 
     def turn(self, screen: OnScreen, *, why: str, now: float) -> list[EditorEvent]:
-        """Take that something else is on screen from now on: what was typed so far is not for it.
+        """Note that something else is on screen from now on; what was typed so far does not answer it.
 
         Args:
             screen: What is on screen.
-            why: Half a sentence: why what was typed so far is void.
+            why: Why what was typed so far is void, in half a sentence.
             now: The time.
+
+        Returns:
+            What was typed so far, as void lines.
         """
         out: list[EditorEvent] = []
         if self._held is not None:
@@ -178,7 +184,7 @@ class Editor:
         return out
 
     def tick(self, now: float) -> list[EditorEvent]:
-        """Take that time has passed, and that nothing else was typed until now.
+        """Note that it is `now`, and that nothing was typed up to now but what `keys` was given.
 
         Returns:
             A line that counts, if one does now.
@@ -192,11 +198,11 @@ class Editor:
         return out
 
     def begin_row(self) -> None:
-        """Take that the cursor stands on a new row: what was typed before stands further up and cannot be erased."""
+        """Note that the cursor is on a new row: keys typed before are shown further up and cannot be erased there."""
         self._unseen = len(self._keys)
 
     def _split(self) -> Iterator[str]:
-        """Give whole keys; what may be the beginning of one waits for the rest."""
+        """Give the keys that are complete; what may be the beginning of one is kept until more is read."""
         text, at = self._unread, 0
         while at < len(text):
             match = _KEY.match(text, at)
@@ -208,7 +214,7 @@ class Editor:
         self._unread = text[at:]
 
     def _touch(self, now: float, out: list[EditorEvent]) -> None:
-        """A key came: the line it belongs to is begun, and void where it may not count."""
+        """Note that a key was typed. It begins a line if none is begun; where keys do not count, the line is void."""
         self._is_begun = True
         if self._held is not None:
             out.append(Void(text=self._held.text, why=SEVERAL))
@@ -219,7 +225,7 @@ class Editor:
         if not self._is_open:
             self._taint(self._too_soon)
         if self._is_pasting and now - self._last_key > PASTE_STALLED_S:
-            self._is_pasting = False  # its end was lost; the line stays void
+            self._is_pasting = False  # the mark that ends it got lost; the line stays void
         self._last_key = now
 
     @property
@@ -273,7 +279,7 @@ class Editor:
         return count
 
     def _enter(self, now: float, out: list[EditorEvent]) -> None:
-        """The line is over. One that may count is held for a moment: whatever comes right behind it voids it."""
+        """End the line. One that may count is held for a moment: a key right behind it makes it void."""
         text, void = "".join(self._keys), self._void
         self._forget_line()
         self._alone_at = now + LINE_ALONE_S
@@ -283,7 +289,7 @@ class Editor:
             self._held = TypedLine(text=text, about=self._screen.about)
 
     def _end_paste(self, now: float, out: list[EditorEvent]) -> None:
-        """A pasted line end at the very end is one on screen, too; otherwise the line goes on up to the next Enter."""
+        """End a paste. If its last key was a line end, the line is over; else it goes on up to the next Enter."""
         was_pasting, self._is_pasting = self._is_pasting, False
         self._taint(PASTED)
         self._alone_at = now + LINE_ALONE_S

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 class JobControl:
-    """Stops and goes on as any program does, with the terminal as it was found in between.
+    """Stops and continues the process as for any program, and gives the terminal back while it is stopped.
 
     Args:
-        terminal: What is given back.
-        loop: The daemon's loop; the signals are heard in its thread.
-        on_return: Called when the process goes on, in the foreground or not.
+        terminal: The terminal to give back.
+        loop: The daemon's loop; the signals are handled in its thread.
+        on_return: Called when the process continues, in the foreground or not.
     """
 
     def __init__(self, terminal: Terminal, *, loop: asyncio.AbstractEventLoop, on_return: Callable[[], None]) -> None:
@@ -32,21 +32,22 @@ class JobControl:
         self._on_return = on_return
 
     def heed(self) -> None:
-        """Hear the signals from now on, unless whoever started this process had it ignore them."""
+        """Handle the signals from now on, unless this process was started with SIGTSTP ignored."""
         if signal.getsignal(signal.SIGTSTP) is signal.SIG_IGN:
             return
-        with contextlib.suppress(RuntimeError, ValueError):  # not the main thread: the screen then needs a key to mend
+        # Outside the main thread signals cannot be handled; after `fg` the screen is then right with the next key.
+        with contextlib.suppress(RuntimeError, ValueError):
             self._loop.add_signal_handler(signal.SIGTSTP, self._stop_for_now)
             self._loop.add_signal_handler(signal.SIGCONT, self._on_return)
 
     def let_be(self) -> None:
-        """Hear them no longer."""
+        """Handle the signals no longer."""
         for number in (signal.SIGTSTP, signal.SIGCONT):
             with contextlib.suppress(RuntimeError, ValueError):
                 self._loop.remove_signal_handler(number)
 
     def _stop_for_now(self) -> None:
-        """Ctrl-Z: leave the terminal as it was found, and stop as any program does; where no shell waits, go on."""
+        """Handle Ctrl-Z: give the terminal back, then stop. The kernel stops nobody whom no shell could continue."""
         self._terminal.give_back()
         self.let_be()
         signal.raise_signal(signal.SIGTSTP)

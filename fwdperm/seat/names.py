@@ -8,8 +8,8 @@ Lives here: the one way from a request's key to a file's name, and back. Pure. N
     replies/rule.<token>.json       a command about session rules, whose sender waits for word of it
     outcomes/<the reply's name>     that word
 
-The stem is `<enc(inbox)>~<id>`. No id holds a `~`, so it can be read back. One that would be too long for a file name
-is shortened to a digest; a reply under such a name has to carry its request's id and inbox.
+The stem is `<enc(inbox)>~<id>`. An id has no `~` in it, so the stem can be split again. One that would be too long for
+a file name is replaced by a digest; a reply under such a name has to hold its request's id and inbox.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ REPLIES: Final = "replies"
 OUTCOMES: Final = "outcomes"
 SUFFIX: Final = ".json"
 TOKEN_BYTES: Final = 8
-"""Random bytes in a reply's name: two people who answer at once must not meet."""
+"""Random bytes in a reply's name, so that two people who answer at once do not write the same file."""
 
 _STEM_CHARS: Final = 200
 """Characters of a stem: with a token and an ending it stays under the 255 bytes of common file systems."""
 _SHORTENED: Final = "~"
-"""Begins a shortened stem, and is the only one in it: a readable stem never is, because no inbox has an empty name."""
+"""The first character of a stem that is a digest. No other stem begins with it, because no inbox has an empty name."""
 _TOKEN: Final = re.compile(rf"(.+)\.[0-9a-f]{{{2 * TOKEN_BYTES}}}", re.DOTALL)
 
 _COMMAND: Final = re.compile(rf"rule\.[0-9a-f]{{{2 * TOKEN_BYTES}}}")
 
 
 def command_name(token: str) -> str:
-    """Give the file name of a command about rules. No reply has one like it: there is no `~` in it."""
+    """Give the file name of a command about rules. It has no `~`, so no reply has such a name."""
     return f"rule.{token}{SUFFIX}"
 
 
@@ -69,10 +69,10 @@ def key_in(stem: str) -> tuple[str, str] | None:
 
 
 def stems_in(reply_name: str) -> tuple[str, ...]:
-    """Give the stems that a reply's file name may stand for: an id may itself end like a token.
+    """Give the stems that a reply's file name may stand for: two, where it ends like a token, as an id may too.
 
-    Which of the two it is says the reply's own id and inbox. One without them means its whole name, so a sender that
-    adds a token has to give them.
+    The id and inbox inside the reply say which of the two is meant. Without them the whole name is the stem, so a
+    sender that adds a token has to give them.
     """
     whole = reply_name.removesuffix(SUFFIX)
     token = _TOKEN.fullmatch(whole)

@@ -5,9 +5,10 @@ with screen readers. Never here: what an answer causes, the picture of a questio
 (`prompter_words.py`), the words of a typed line (`typed_line.py`), which lines count (`editor.py`), Ctrl-Z
 (`job_control.py`).
 
-Keys meant for something else answer nothing: a line counts only for what was on screen, open and unchanged, while the
-whole of it was typed. What is void is said, and shown again to copy from. An answer is bound to the id and the digest
-on screen.
+A line answers a question only if that question was on screen, open for answers and unchanged, while all of it was
+typed: keys that were meant for something else answer nothing. Of a void line the person is told, and it is shown again
+for
+copying. An answer counts only for the request id and digest on screen.
 """
 
 from __future__ import annotations
@@ -32,17 +33,18 @@ if TYPE_CHECKING:
     from fwdperm.wire import RequestKey
 
 _LOOK_AGAIN_S: Final = 1.0
-"""Seconds between looks whether a terminal that another job has is ours again."""
+"""Seconds between two looks whether a terminal that another job uses is ours again."""
 _TWINS: Final = 8
-"""Equal questions answered together, and named: ten thousand names would push the question off the screen."""
+"""The most equal questions that are named on screen and answered together: ten thousand names would push the question
+off the screen, and what is not named is not answered."""
 _ALL: Final = 1_000_000
-"""Rows of our own words: all of them."""
+"""A number of rows that no text of ours reaches: `fit` then cuts nothing."""
 _VOIDS: Final = 3
 """Void lines shown again before the rest is only counted: a paste may have thousands."""
 
 
 class PlainPrompter:
-    """Asks on a terminal. Everything happens in the loop's thread.
+    """Asks on a terminal. For the loop's thread only.
 
     Args:
         terminal: Where to ask.
@@ -70,20 +72,20 @@ class PlainPrompter:
         self._view = view
         self._on_answer = on_answer
         self._on_look = on_look
-        self._talk: always.AlwaysDialog | None = None
-        self._twins: tuple[WaitingQuestion, ...] = ()
+        self._talk: always.AlwaysDialog | None = None  # the dialogue about an *always*, while there is one
+        self._twins: tuple[WaitingQuestion, ...] = ()  # equal questions that an answer counts for, too
         self._colour = colour
         self._job_control = JobControl(terminal, loop=loop, on_return=self._go_on)
         self._on_detached = on_detached
-        self._asked: WaitingQuestion | None = None
-        self._hidden = 0
-        self._pages: list[tuple[str, ...]] = []
+        self._asked: WaitingQuestion | None = None  # the question on screen
+        self._hidden = 0  # lines of it that were left out and not shown since: with any, it cannot be approved
+        self._pages: list[tuple[str, ...]] = []  # what `full` shows next
         self._editor = editor.Editor()
-        self._turns = 0
-        self._is_answering = False
-        self._has_called = False
-        self._looking: asyncio.TimerHandle | None = None
-        self._due: asyncio.TimerHandle | None = None
+        self._turns = 0  # makes each `OnScreen.about` another one
+        self._is_answering = False  # an answer is being taken: the queue changes meanwhile
+        self._has_called = False  # it was said that a question waits, while another job has the terminal
+        self._looking: asyncio.TimerHandle | None = None  # the next look whether the terminal is ours again
+        self._due: asyncio.TimerHandle | None = None  # the next `tick` of the editor
 
     @property
     def is_attached(self) -> bool:
@@ -116,7 +118,7 @@ class PlainPrompter:
     def refresh(self) -> None:
         """Bring the screen up to date. To be called after every change of the queue; calling it too often is free."""
         if not self.is_attached or self._is_answering or self._terminal.pending:
-            return  # an answer, or the drained terminal, refreshes when it is done
+            return  # this is called again once the answer was taken, or the terminal has shown everything
         view = self._view()
         if self._asked is not None:
             if self._is_front(view):
@@ -130,7 +132,7 @@ class PlainPrompter:
             self._ask(view.front, waiting=len(view.waiting) - 1)
 
     def _is_front(self, view: QueueView) -> bool:
-        """Say whether what is on screen still is what is asked, unchanged."""
+        """Say whether the question on screen still is the one to be answered, with the same content."""
         front, asked = view.front, self._asked
         return front is not None and asked is not None and (front.key, front.digest) == (asked.key, asked.digest)
 
@@ -165,7 +167,7 @@ class PlainPrompter:
             self._on_screen()
 
     def _on_screen(self) -> None:
-        """Everything said so far can be read now: what was typed before was not for it."""
+        """Note that everything written so far is on screen now; what was typed before does not answer it."""
         if self._asked is None:
             self._turn(editor.OnScreen(), why=UNSEEN)
             return
@@ -174,7 +176,7 @@ class PlainPrompter:
         self._turn(self._screen(self._asked, opens_at=opens_at), why=f"that was typed before {name} could be read")
 
     def _screen(self, asked: WaitingQuestion, *, opens_at: float) -> editor.OnScreen:
-        """Give what is on screen for that question now, as nothing before was."""
+        """Give what is on screen for that question, under a name that was never used before."""
         self._turns += 1
         about = (asked.key, asked.digest, self._turns)
         return editor.OnScreen(about=about, name=shown(asked.prompt.id), opens_at=opens_at)
@@ -184,7 +186,7 @@ class PlainPrompter:
         self.refresh()
 
     def _wait_for_terminal(self) -> None:
-        """Another job has the terminal: say once that a question waits, and look again until it is ours."""
+        """Stop asking while another job has the terminal: say once that a question waits, and look every second."""
         why = why_ended(shown(self._asked.prompt.id)) if self._asked is not None else UNSEEN
         self._asked = None
         self._talk = None
@@ -208,7 +210,7 @@ class PlainPrompter:
             self._looking = self._loop.call_later(_LOOK_AGAIN_S, self._look_again)
 
     def _go_on(self) -> None:
-        """`fg` or `bg`: whatever was typed meanwhile was not for us."""
+        """Continue after `fg` or `bg`; what was typed meanwhile was not meant for us."""
         if not self._terminal.is_ours():
             self._wait_for_terminal()
             return
@@ -221,7 +223,7 @@ class PlainPrompter:
         self._terminal.write(text + "\n")
 
     def _tell(self, *sentences: str) -> None:
-        """Say our own words, broken between words where the terminal is narrow."""
+        """Write sentences of ours, wrapped between words to the terminal's width."""
         columns, _ = self._terminal.size()
         for sentence in sentences:
             self._say("\n".join(fit(sentence, lines=_ALL, columns=columns - 1, between_words=True).rows))
@@ -252,10 +254,10 @@ class PlainPrompter:
         self.detach()
 
     def _turn(self, screen: editor.OnScreen, *, why: str) -> bool:
-        """Something else is on screen from now on. What was typed until now, read or not, was not for it.
+        """Note that something else is on screen from now on. What was typed until now, read or not, does not answer it.
 
         Returns:
-            Whether anything was said; the question on screen is then invited to anew.
+            Whether void lines were shown; then the line to type an answer on was begun again, too.
         """
         typed = self._terminal.forget_input() or b""
         now = self._loop.time()
@@ -265,12 +267,12 @@ class PlainPrompter:
         return said
 
     def _cover(self) -> None:
-        """What was said last is not on screen yet: nothing counts until it is."""
+        """Let no line count until what was written last is on screen."""
         screen = editor.OnScreen(name="the screen", opens_at=math.inf)
         self._hear(self._editor.turn(screen, why=UNSEEN, now=self._loop.time()))
 
     def _arm(self) -> None:
-        """Have the editor told when its time has come."""
+        """Set the timer for the editor's next `tick`."""
         if self._due is not None:
             self._due.cancel()
             self._due = None
@@ -279,7 +281,7 @@ class PlainPrompter:
             self._due = self._loop.call_at(due, self._on_due)
 
     def _on_due(self) -> None:
-        """Time has passed. What was typed before, read or not, is heard first."""
+        """Let the editor tick, after it was given everything that was typed up to now."""
         self._due = None
         now = self._loop.time()
         typed = self._terminal.forget_input() or b""
@@ -292,7 +294,7 @@ class PlainPrompter:
         self._arm()
 
     def _hear(self, events: Iterable[editor.EditorEvent]) -> bool:
-        """Show what is typed, and say what of it is void; True when something was said."""
+        """Show what is typed, and tell which lines are void; True when there were any."""
         voids: list[editor.Void | editor.Begun] = []
         for event in events:
             match event:
@@ -307,7 +309,7 @@ class PlainPrompter:
                 case editor.Sign.LEFT:
                     self._leave()
                 case editor.TypedLine():
-                    pass  # only time gives one; see `_on_due`
+                    pass  # only `tick` gives one; see `_on_due`
                 case _ as never:
                     assert_never(never)
         if voids:
@@ -318,7 +320,7 @@ class PlainPrompter:
         return self._terminal.as_written(shown(key))
 
     def _tell_void(self, voids: list[editor.Void | editor.Begun]) -> None:
-        """Say that lines are void, and why; show them again, so that their words can be copied."""
+        """Tell that lines are void, and why; show them again, so that they can be copied."""
         begun = [one for one in voids if isinstance(one, editor.Begun)]
         if begun:
             self._say("")
@@ -334,7 +336,7 @@ class PlainPrompter:
         self._invite()
 
     def _on_line(self, line: str) -> None:
-        """Take a line that was typed for what is on screen. Whatever is doubtful answers nothing."""
+        """Do what a line says that was typed for what is on screen, if that still is the question to be answered."""
         asked = self._asked
         if asked is not None and not self._is_front(self._view()):
             self._tell_void([editor.Void(text=line, why=why_ended(shown(asked.prompt.id)))])
@@ -373,7 +375,7 @@ class PlainPrompter:
                 assert_never(never)
 
     def _talk_on(self, line: str, asked: WaitingQuestion, talk: always.AlwaysDialog) -> None:
-        """Go on with the talk about an *always*. It is bound to the question on screen, and ends with it."""
+        """Hand a line to the dialogue about an *always*, which ends when its question is no longer on screen."""
         match talk.hear(line):
             case always.More(lines=words):
                 self._tell(*words)
@@ -393,11 +395,11 @@ class PlainPrompter:
                 assert_never(never)
 
     def _turn_page(self) -> None:
-        """Show the next page of what was cut; with the last one everything has been shown."""
+        """Show the next page of a question that was shown in part; after the last one it may be approved."""
         if self._asked is None:
             self._say("nothing is asked right now")
             return
-        if not self._pages:  # nothing was cut, or all of it was read: once more from the start
+        if not self._pages:  # nothing was left out, or all pages were shown: begin again
             columns, rows = self._terminal.size()
             self._pages = list(pages(self._asked.prompt, width=columns, colour=self._colour, height=rows - 4))
         page = self._pages.pop(0)
@@ -413,7 +415,7 @@ class PlainPrompter:
         self._say(waiting_list(self._view().waiting, width=columns))
 
     def _give(self, asked: WaitingQuestion, reply: Reply) -> None:
-        """Give an answer for exactly what is on screen, and for what was shown to ask the same; each on its own."""
+        """Answer the question on screen, and then, each on its own, the equal questions that are named there."""
         twins = self._twins if reply.reply is not ReplyKind.ALWAYS else ()
         if not self._tell_fate(asked, self._answer(asked, reply), reply):
             return
@@ -440,7 +442,7 @@ class PlainPrompter:
             self._is_answering = False
 
     def _tell_fate(self, asked: WaitingQuestion, outcome: Answered, reply: Reply) -> bool:
-        """Say what became of an answer; False when the question goes on waiting for another one."""
+        """Tell what became of an answer; False when it was refused, and the question goes on waiting."""
         words = fate_words(outcome, reply, name=shown(asked.prompt.id))
         if isinstance(outcome, RefusedReply):
             self._tell(words)

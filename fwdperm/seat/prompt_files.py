@@ -3,8 +3,9 @@
 Lives here: `PromptFiles` (open questions laid out for any interface to read) and `ReplyBox` (answers left by any
 interface). Never here: which answer wins (`queue.py`), the other side (`counter.py`).
 
-A reply counts only when this process took its file away, so its sender can take it back until then and knows which of
-the two happened. Direction of every failure: the question goes on waiting.
+A reply counts once this process has removed its file. Until then its sender can remove the file instead; only one of
+the two succeeds, so the sender knows whether the reply counts. Direction of every failure: the question goes on
+waiting.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from fwdperm.wire import Prompt, Reply, RequestKey, RuleCommand
 
 _AT_ONCE: Final = 256
-"""Replies read in one go: a flood of files does not hold the loop; the rest comes with the next sweep."""
+"""Replies read in one call, so that very many files do not hold up the loop; the rest is read in the next one."""
 
 
 class PromptFiles:
@@ -58,11 +59,11 @@ class PromptFiles:
         self.trouble = ""
 
     def clear(self) -> None:
-        """Take everything away: what a daemon that died left. Recovery lays out anew what still waits."""
+        """Remove all prompts of an earlier daemon. Requests that still wait are decided again, and get new ones."""
         self.trouble = _empty(self._state, PROMPTS)
 
     def put(self, prompt: Prompt) -> None:
-        """Lay a prompt out, whole at once. Never raises OSError."""
+        """Write a prompt's file, whole at once. Never raises OSError: see `trouble`."""
         try:
             name = stem_of(prompt.key) + SUFFIX
             with held_directory(self._state, (PROMPTS,), create=PRIVATE_MODES) as at:
@@ -72,7 +73,7 @@ class PromptFiles:
             self.trouble = f"cannot lay out the prompt `{prompt.id}`: {_said(error)}"
 
     def take(self, key: RequestKey) -> None:
-        """Take a prompt away. Never raises OSError; one that stays is answered with who decided."""
+        """Remove a prompt's file. Never raises OSError; whoever answers one that stayed is told who decided."""
         try:
             name = stem_of(key) + SUFFIX
             with held_directory(self._state, (PROMPTS,)) as at:
@@ -145,7 +146,7 @@ class ReplyBox:
         self.trouble = ""
 
     def prepare(self) -> None:
-        """Make the box, so that it can be watched, and drop the word of answers given to an earlier daemon.
+        """Make the box, so that it can be watched, and remove what an earlier daemon said of replies.
 
         Raises:
             OSError: When it cannot be made.
@@ -161,9 +162,9 @@ class ReplyBox:
             now: Seconds of a monotonic clock.
 
         Returns:
-            What came, in order of arrival. A file that does not parse is left for `settings.HALF_WRITTEN_S` to become
-            whole (whoever types `echo ... > replies/...` does not rename), then refused. A file whose sender takes it
-            back meanwhile is not among them. Never raises OSError: see `trouble`.
+            What came, in order of arrival. A file that does not parse is left alone for `settings.HALF_WRITTEN_S`, for
+            it may still be written (`echo ... > replies/...` is not atomic), and then refused. A file that its sender
+            takes back meanwhile is not among them. Never raises OSError: see `trouble`.
         """
         self._forget_told(now)
         try:
@@ -188,7 +189,7 @@ class ReplyBox:
         Args:
             name: The reply's file name, as `collect` gave it.
             outcome: What became of it.
-            now: Seconds of a monotonic clock; word that nobody fetches is removed after `settings.UNCONSUMED_S`.
+            now: Seconds of a monotonic clock; a file that nobody fetches is removed after `settings.UNCONSUMED_S`.
         """
         self.publish_word(name, told(outcome), now=now)
 
@@ -202,14 +203,14 @@ class ReplyBox:
             self.trouble = f"cannot tell what became of the reply `{name}`: {_said(error)}"
 
     def _take(self, name: str, *, at: int, now: float) -> tuple[int, Received] | None:
-        """Read one file and take it away; None when it is not whole yet, or not ours to take."""
+        """Read one file and remove it; None when it is not whole yet, or its sender took it back."""
         found = read_regular(name, at=at, cap=REPLY_BYTES, owner=os.geteuid())
         match found:
             case AbsentFile():
                 return None
             case BadFile(reason=reason, identity=identity, code=code):
                 received: Received = Unusable(name=name, words=reason.replace("the request", "the reply"))
-                # whoever publishes by linking passes through a moment with two names
+                # A sender that publishes by a hard link has not removed the other name yet.
                 if code is UnreadableCode.HARD_LINK and identity and not self._is_ripe(name, identity, now=now):
                     return None
             case WholeFile(data=data, identity=identity):
@@ -229,7 +230,7 @@ class ReplyBox:
         return (identity.ctime_ns if identity is not None else 0, received)
 
     def _is_ripe(self, name: str, identity: Identity, *, now: float) -> bool:
-        """Say whether a file that does not parse has had its time to become whole."""
+        """Say whether a file that does not parse has stayed the same for `settings.HALF_WRITTEN_S`."""
         seen, since = self._unripe.get(name, (None, now))
         if seen != identity:
             self._unripe[name] = (identity, now)
@@ -297,7 +298,7 @@ def _read(name: str, data: bytes) -> Received:
 
 
 def _empty(state: str, part: str) -> str:
-    """Remove every file of a directory; say what stood in the way."""
+    """Remove every file of a directory; give in words what could not be removed, empty when all was."""
     try:
         with held_directory(state, (part,), create=PRIVATE_MODES) as at:
             kept = [name for name in os.listdir(at) if not remove_file(name, at=at)]  # noqa: PTH208 - a descriptor

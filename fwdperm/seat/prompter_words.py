@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from fwdperm.wire import Reply
 
 _LISTED: Final = 20
-"""Different waiting questions listed before the rest is only counted."""
+"""Different waiting questions that `list` shows; of the rest it says how many there are."""
 _DONE: Final = {"once": "approved once:", "always": "approved always:", "reject": "rejected:"}
 UNSEEN: Final = "that was typed before the screen could be read"
-"""Why a line is void that was typed blind."""
+"""Why a line is void that was typed while what was written last was not on screen yet."""
 
 
 def why_ended(name: str) -> str:
@@ -80,7 +80,10 @@ def fate_words(outcome: Answered, reply: Reply, *, name: str) -> str:
 
 
 def columns_of(text: str) -> int:
-    """Count the columns to take back for a text; where terminals differ, the fewer, so that ours are never eaten."""
+    """Count the columns that erasing a text takes back.
+
+    Where terminals differ in the width of a character, the smaller one counts: text of ours before it is never erased.
+    """
     return sum(
         2 if unicodedata.east_asian_width(char) in "WF" else unicodedata.category(char) not in {"Mn", "Me"}
         for char in text

@@ -1,11 +1,11 @@
 """The waiting questions, first in, first out.
 
-Lives here: `SeatQueue` and its plain values. Pure: time comes in as an argument, and nobody is told of anything; the
-owner asks for a `view` after each change. Never here: what an answer causes, how a question looks.
+Lives here: `SeatQueue` and its values. Pure: time comes in as an argument, and nobody is notified; the owner asks for a
+`view` after each change. Never here: what an answer causes, how a question looks.
 
-What holds at every moment: the front question stays the front until it is answered, withdrawn or expired; the first
-answer wins and every later one hears who won; a closed key never opens again. Everything doubtful is refused, and a
-refused answer leaves its question waiting.
+At every moment: the question at the front stays there until it is answered, withdrawn or expired; the first answer
+wins, and later ones are told who won; a closed question is never asked again. A doubtful answer is refused, and its
+question goes on waiting.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 CLOSED_KEPT: Final = 10_000
-"""Closed keys remembered here, newest last, so that a late answer hears who decided. The journal remembers for ever."""
+"""Closed questions that are remembered, for telling people who answer too late. The journal has all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class WaitingQuestion:
 
     Attributes:
         key: (inbox, request id).
-        digest: Of the request's bytes; an answer to another digest is stale.
+        digest: SHA-256 of the request's bytes; an answer that names another digest is stale.
         prompt: What interfaces show.
         deadline: When it expires, in seconds of the owner's monotonic clock: the smaller of the requester's deadline
             and ours.
@@ -94,7 +94,7 @@ class UnknownQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Stale:
-    """The answer was given to other content than what waits under this key."""
+    """The answer was given to a request with other content than the one that waits under this key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class QueueView:
 
     Attributes:
         waiting: Oldest first.
-        closed: How recently closed questions ended; follows the queue, cannot change it.
+        closed: How recently closed questions ended. Read-only, and not a copy: later changes of the queue show in it.
     """
 
     waiting: tuple[WaitingQuestion, ...]
@@ -142,7 +142,7 @@ class QueueView:
 
 
 class SeatQueue:
-    """The queue. One owner, one thread.
+    """The queue. Not thread-safe: only the daemon's loop calls it.
 
     Args:
         closed_kept: How many closed keys to remember.
@@ -160,11 +160,11 @@ class SeatQueue:
         return key in self._waiting
 
     def add(self, question: WaitingQuestion) -> Admission:
-        """Put a question at the end, once for all.
+        """Put a question at the end, unless its key waits or was closed already.
 
         Returns:
-            `ADDED`, or why not. On `CHANGED` the bytes under a waiting id were replaced: the question on screen stays
-            as it is, and the owner should close it, because nobody was asked about the new content.
+            `ADDED`, or why not. On `CHANGED` another request lies under a waiting id: the question on screen stays as
+            it is, and the caller should close it, because nobody was asked about the new content.
         """
         if question.key in self._closed:
             return Admission.CLOSED
@@ -199,11 +199,11 @@ class SeatQueue:
 
         Args:
             key: Which question.
-            digest: The digest that was on screen; None when the interface did not say (then the key alone binds,
-                which is enough: a key never carries a second content).
+            digest: Digest of the request that was on screen; None when the interface did not say. Then the key has to
+                do, which it can, because a second content under the same key is never asked.
             reply: The answer.
-            now: On the queue's clock, seconds. From its deadline on a question takes no answer.
-            by: Who answers, as later answers are told.
+            now: Seconds of the clock that deadlines are in. From its deadline on a question takes no answer.
+            by: Who answers; later answers are told.
 
         Returns:
             `Accepted` closes the question. Everything else changes nothing, except that a question found expired is
@@ -229,8 +229,8 @@ class SeatQueue:
         """Close a question that nobody at the seat answered: withdrawn, expired, covered by a new rule.
 
         Returns:
-            The question; None when it was not waiting. A key that never waited is remembered as closed all the same,
-            so that a late snapshot cannot bring it up; how a closed one ended never changes.
+            The question; None when it was not waiting. A key that never waited is remembered as closed all the same, so
+            that it cannot be added later. How a closed question ended never changes.
         """
         return self._close(key, closed)
 
@@ -243,7 +243,7 @@ class SeatQueue:
 
 
 def grouped(questions: Iterable[WaitingQuestion]) -> tuple[Group, ...]:
-    """Group questions by what is asked, in the order in which each group's first one stands."""
+    """Group questions that ask the same; the groups are in the order of their first questions."""
     groups: dict[object, list[WaitingQuestion]] = {}
     for question in questions:
         groups.setdefault(likeness(question.prompt), []).append(question)
@@ -253,7 +253,8 @@ def grouped(questions: Iterable[WaitingQuestion]) -> tuple[Group, ...]:
 def reply_refusal(prompt: Prompt, reply: Reply) -> str:
     """Say why a question does not take an answer, and what to do instead; empty when it does.
 
-    Whether own patterns match the request, and whether a scope holds, is for whoever records the rule.
+    Not checked here: whether patterns of the reply match the request, and whether a rule can have its scope
+    (`session_rules/proposal.py`).
     """
     named = (reply.inbox if reply.inbox is not None else prompt.inbox, reply.id if reply.id is not None else prompt.id)
     if named != prompt.key:
@@ -280,6 +281,6 @@ def _how(reply: Reply) -> str:
 
 
 def likeness(prompt: Prompt) -> tuple[str, tuple[str, ...], str, str, str, tuple[PromptUnit, ...]]:
-    """Give what two questions must share to be shown as one: facts, the requester's parent, and what was found."""
+    """Give what must be equal for two questions to be shown as one: facts, the requester's parent, and the findings."""
     parent = prompt.chain[-2] if len(prompt.chain) > 1 else prompt.inbox
     return (prompt.surface, prompt.values, prompt.cwd, parent, prompt.danger, prompt.units)

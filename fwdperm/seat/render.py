@@ -1,10 +1,10 @@
-"""The picture of a question, as lines of plain text.
+"""What a question looks like, as lines of plain text.
 
 Lives here: `render_prompt` and `pages`, for the line prompter and for `fwdperm show`. Pure. Never here: a terminal, a
 key.
 
-Every untrusted text goes through `shown` and stands behind a margin of ours, wrapped by us: nothing a requester writes
-can begin a line. Words carry the meaning; colour only repeats it.
+Every untrusted text is escaped by `shown`, wrapped here, and has a margin in front, so that nothing a requester writes
+can begin a line and pass for our words. Colour only repeats what the words say.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from fwdperm.wire import Prompt, PromptJudge, PromptUnit
 
 _ROOM: Final = 60
-"""Columns that who asks for what should have beside the id in a list."""
+"""Columns that requester, surface and value should have beside the id in a list; else they go on a second row."""
 _NARROWEST: Final = 30
 _LABEL: Final = 9
 _FIELD_LINES: Final = 3
-"""Rows of a name, folder or message before it counts as cut."""
+"""Rows shown of a name, folder or message; the rest counts as left out."""
 _OTHER_SPELLINGS: Final = 3
-"""Further spellings shown before the rest counts as cut."""
+"""Further spellings shown; the rest counts as left out."""
 _UNITS: Final = 12
-"""Units shown before the rest counts as cut."""
+"""Units shown; the rest counts as left out."""
 _EVERYTHING: Final = 1_000_000
 _PLAIN_NAME: Final = re.compile(r"[\w.:@/+-]+", re.ASCII)
 
@@ -47,7 +47,7 @@ class Picture:
 
     Attributes:
         lines: What to print, without line ends.
-        hidden: Lines left out; 0 when everything is there. With any, nothing may be approved from this picture.
+        hidden: How many lines were left out. If any, the request must not be approved by somebody who saw only this.
     """
 
     lines: tuple[str, ...]
@@ -133,7 +133,7 @@ def pages(prompt: Prompt, *, width: int, colour: bool, height: int) -> tuple[tup
 
 
 def prompt_summary(prompt: Prompt, *, width: int) -> str:
-    """Draw a question in one line, for lists; in two where the id leaves no room. Too little to approve from."""
+    """Draw a question in one line, or two where its id is long, for lists. Not enough to approve a request by."""
     requester = _name(prompt.chain[-1]) if prompt.chain else "unknown"
     value = shown(prompt.values[0]) if prompt.values else ""
     asks = f"{requester}  {_name(prompt.surface)}  {value}"
@@ -156,7 +156,7 @@ def warnings_of(prompt: Prompt) -> tuple[str, ...]:
 
 
 def clock(seconds: float) -> str:
-    """Write a duration as people read it: `0:48`, `4:12`, `1:02:03`. Never more than is left."""
+    """Write a duration as people read it: `0:48`, `4:12`, `1:02:03`. Rounded down."""
     whole = max(int(seconds), 0)
     hours, rest = divmod(whole, 3600)
     minutes, secs = divmod(rest, 60)
@@ -164,7 +164,7 @@ def clock(seconds: float) -> str:
 
 
 class _Pen:
-    """Collects lines; knows the width, and counts what is left out."""
+    """Collects the lines of a question, wraps them, and counts what is left out."""
 
     def __init__(self, *, width: int, colour: bool, full: bool) -> None:
         self.width = width
@@ -179,14 +179,14 @@ class _Pen:
             self._line(row, style=style)
 
     def field(self, label: str, text: str, *, style: str = "", is_exact: bool = False) -> None:
-        """Write one labelled text of our words; what it quotes has been through `shown`."""
+        """Write a text of ours behind a label; the caller has escaped with `shown` what it quotes."""
         clipped = self._fit(_safe(text), lines=_FIELD_LINES, margin=_LABEL + 2, between_words=not is_exact)
         for number, row in enumerate(clipped.rows):
             head = f"  {label:<{_LABEL}}" if number == 0 else f"  {'':<{_LABEL}}"
             self._line(head + row, style=style)
 
     def value(self, text: str, *, lines: int) -> None:
-        """Write a raw text with its line ends, each behind a margin: `|` begins a line, `+` continues one."""
+        """Write an untrusted text with its line breaks; in the margin, `|` begins a line and `+` continues it."""
         clipped = self._fit(shown(text, multiline=True), lines=lines, margin=4)
         for row, continues in zip(clipped.rows, clipped.wraps, strict=True):
             self._line(f"  {'+' if continues else '|'} {row}")
@@ -210,7 +210,7 @@ class _Pen:
 
 
 def _safe(text: str) -> str:
-    """Let safe text through. A quotation that somebody forgot to send through `shown` is caught here."""
+    """Escape a text that is not printable: it quotes something that should have been escaped before."""
     return text if text.isprintable() else shown(text)
 
 
@@ -220,7 +220,7 @@ def _who(prompt: Prompt) -> str:
 
 
 def _name(text: str) -> str:
-    """Show a claimed name as one word: quoted unless it plainly is one, so that it cannot draw an arrow of its own."""
+    """Show a claimed name as one word, in quotation marks unless it is plain: it may try to look like `a > b`."""
     if _PLAIN_NAME.fullmatch(text):
         return text
     return _quote(text)
@@ -239,7 +239,7 @@ def _spellings(pen: _Pen, prompt: Prompt) -> None:
 
 def _units(pen: _Pen, prompt: Prompt) -> None:
     if len(prompt.units) == 1 and prompt.units[0].text == (prompt.values[0] if prompt.values else ""):
-        return  # the value itself: its rule and class are said under `why` and `guard`
+        return  # it is the value that was just shown; its rule and class follow under `why` and `guard`
     for line in pen.cut((_unit(unit) for unit in prompt.units), keep=_UNITS):
         pen.field("unit", line)
 

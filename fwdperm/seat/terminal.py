@@ -1,13 +1,13 @@
-"""A terminal that can make nobody wait.
+"""A terminal that never makes the daemon wait.
 
-Lives here: `Terminal`: one descriptor of our own, never blocking in either direction, never stopped by job control,
-read key by key. Never here: what is asked, what the keys are.
+Lives here: `Terminal`: a descriptor of our own that never blocks, neither for reading nor for writing, and is read key
+by key. Job control cannot stop the daemon through it. Never here: what is asked, what the keys mean.
 
-The daemon's one loop serves everybody, so a terminal held with Ctrl-S, or one that belongs to another job for now,
-must cost it nothing. Direction of every failure: nothing is read, so nothing is answered.
+The daemon has one loop for all requests, so it must not be held up by a terminal that was stopped with Ctrl-S or that
+another job uses. Direction of every failure: nothing is read, so nothing is answered.
 
-It is read key by key, because a terminal that keeps a line to itself until Enter does not tell for which question the
-line was begun.
+It is read key by key because in the usual mode a terminal gives a line only after Enter, and then nobody knows which
+question was on screen when the line was begun.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _Modes: TypeAlias = list[Any]
 _RETRY_S: Final = 0.05
 """Seconds between attempts to write to a terminal that takes nothing (Ctrl-S)."""
 _READ_BYTES: Final = 4096
-"""Bytes taken at a time: what a terminal keeps at most."""
+"""Bytes read at a time; a terminal buffers no more."""
 _MOST_READS: Final = 64
-"""Reads in which everything typed so far is taken; more is a machine that writes, and is read later."""
+"""Reads within which everything that a person typed is read. More comes from a program, and may be read later."""
 _MARK_PASTES: Final = "\x1b[?2004h"
 _MARK_NO_PASTES: Final = b"\x1b[?2004l"
 _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]")
@@ -50,13 +50,13 @@ def may_mark_pastes(environ: Mapping[str, str]) -> bool:
 
 
 class Terminal:
-    """A terminal, opened anew so that its modes and flags are ours alone.
+    """A terminal, opened a second time, so that making it non-blocking does not affect other programs.
 
     Args:
         fd: Any descriptor of the terminal, such as standard input. Not used after this.
         loop: The daemon's loop.
-        utf8: False when the terminal is not known to speak UTF-8: everything else than ASCII is then written out,
-            because single bytes of it are control characters to older terminals.
+        utf8: False when the terminal is not known to understand UTF-8. Everything but ASCII is then written as escapes,
+            because some of its bytes are control characters to such a terminal.
         marks_pastes: Whether to ask the terminal to mark what is pasted (`ESC [ 200 ~`).
 
     Raises:
@@ -75,7 +75,7 @@ class Terminal:
 
     @property
     def pending(self) -> bool:
-        """Say whether something written is not on screen yet."""
+        """Say whether the terminal has not yet taken everything that was written."""
         return bool(self._unwritten)
 
     @property
@@ -92,9 +92,9 @@ class Terminal:
         return columns or 80, rows or 24
 
     def is_ours(self) -> bool:
-        """Say whether this process may read: its group is in the foreground, or no other could be.
+        """Say whether this process may read: no other job is in the foreground.
 
-        A terminal without job control for us, or one that is gone, is nobody else's: reading then says which it is.
+        True also where the foreground group cannot be learned. Reading then shows whether the terminal is gone.
         """
         try:
             return os.tcgetpgrp(self.fd) == os.getpgrp()
@@ -102,9 +102,10 @@ class Terminal:
             return True
 
     def take(self) -> None:
-        """Read it key by key from now on, if it is ours; what was typed and not read becomes readable.
+        """Switch it to reading key by key, if it is ours; half a line that was typed before can then be read, too.
 
-        To be called again whenever somebody else may have changed it. A terminal that is gone says so when it is read.
+        To be called again whenever another program may have changed the mode. Raises nothing for a terminal that is
+        gone: the next `read` shows that.
         """
         if self.is_closed or not self.is_ours():
             return
@@ -119,7 +120,7 @@ class Terminal:
                     self.write(_MARK_PASTES)
 
     def give_back(self) -> None:
-        """Leave it as it was found, if it is ours; whoever has it now looks after it otherwise."""
+        """Restore the mode it had, if it is ours; if not, the job that has it now sets its own."""
         if self.is_closed or self._before is None or not self.is_ours():
             return
         with contextlib.suppress(termios.error, OSError), _unstoppable():
@@ -128,7 +129,7 @@ class Terminal:
                 os.write(self.fd, _MARK_NO_PASTES)
 
     def write(self, text: str) -> None:
-        """Write without ever waiting. `on_drained` is called when everything is out after it was not at once."""
+        """Write without waiting. If the terminal does not take all at once, `on_drained` is called when it has."""
         if self.is_closed:
             return
         self._unwritten += self.as_written(text).encode()
@@ -136,7 +137,7 @@ class Terminal:
             self._push()
 
     def as_written(self, text: str) -> str:
-        """Give what stands on screen for a text."""
+        """Give the characters that appear on screen for a text."""
         return text if self._utf8 else _ascii(text)
 
     def read(self) -> bytes | None:
@@ -154,20 +155,20 @@ class Terminal:
             return None if not self.is_ours() else b""
 
     def forget_input(self) -> bytes:
-        """Give what was typed and not read yet, half a line included: it was meant for something else."""
+        """Read and give everything that was typed up to now, half a line included: what follows was not meant."""
         if self.is_closed or not self.is_ours():
             return b""
         self.take()
         typed = bytearray()
         for _ in range(_MOST_READS):
             more = self.read()
-            if not more:  # nothing now; or gone, and the next read says so too
+            if not more:  # nothing more was typed; or the terminal is gone, which the next `read` shows
                 break
             typed += more
         return bytes(typed)
 
     def close(self) -> None:
-        """Leave it as it was found and close it; what is not written yet is dropped."""
+        """Restore its mode and close it; what it has not taken yet is dropped."""
         self.give_back()
         if self._retry is not None:
             self._retry.cancel()
@@ -186,7 +187,7 @@ class Terminal:
             except (BlockingIOError, InterruptedError):
                 self._retry = self._loop.call_later(_RETRY_S, self._resume)
                 return
-            except OSError:  # gone: the next read says so too
+            except OSError:  # the terminal is gone, which the next `read` shows
                 self._unwritten.clear()
                 return
             del self._unwritten[:written]
@@ -202,7 +203,7 @@ def _nothing() -> None:
 
 
 def _open_again(fd: int) -> tuple[int, str]:
-    """Open the terminal behind `fd` a second time: O_NONBLOCK on `fd` itself would reach every process sharing it."""
+    """Open the terminal behind `fd` a second time: setting O_NONBLOCK on `fd` would set it for all who share it."""
     if not os.isatty(fd):
         raise EnvironmentFailure("standard input is no terminal; answer with `fwdperm allow` and `fwdperm reject`")
     names = ["/dev/tty"]
@@ -217,7 +218,7 @@ def _open_again(fd: int) -> tuple[int, str]:
 
 @contextlib.contextmanager
 def _unstoppable() -> Iterator[None]:
-    """Keep job control from stopping the whole daemon when the terminal changed hands a moment ago."""
+    """Block the signals that would stop the daemon for using the terminal when another job has just got it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTIN, signal.SIGTTOU})
     try:
         yield
@@ -230,7 +231,7 @@ def _ascii(text: str) -> str:
 
 
 def _key_by_key(modes: _Modes) -> _Modes:
-    """Give modes in which every key comes at once and unshown; Ctrl-C, Ctrl-Z and Ctrl-S go on to do what they do."""
+    """Give modes in which each key is read at once and not echoed; Ctrl-C, Ctrl-Z and Ctrl-S work as before."""
     iflag, oflag, cflag, lflag, ispeed, ospeed, chars = modes
     iflag = (iflag | termios.ICRNL) & ~(termios.INLCR | termios.IGNCR | termios.ISTRIP)
     lflag &= ~(termios.ICANON | termios.ECHO | termios.ECHONL | termios.IEXTEN)

@@ -1,9 +1,9 @@
 """What a typed line means for the question on screen.
 
-Lives here: `understand` and what it can give, and how long a question has to be read first (`moment`). Pure.
-Never here: a terminal, keys (`editor.py`), an answer being given.
+Lives here: `understand` and what it can give, and how long a question is on screen before it takes answers (`moment`).
+Pure. Never here: a terminal, keys (`editor.py`), an answer being given.
 
-Whatever is not clearly an answer is none: an empty line, a key that was meant for something else, half a word.
+What is not clearly an answer answers nothing: an empty line, a key that was meant for something else, half a word.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def options(prompt: Prompt) -> str:
 
 
 def moment(prompt: Prompt) -> float:
-    """Tell how many seconds a question is on screen before it takes an answer: the graver, the longer."""
+    """Give the seconds that a question is on screen before it takes an answer: longer for a more dangerous request."""
     if prompt.is_grave:
         return READ_GRAVE_S
     return READ_RULED_S if prompt.danger == "ruled" else READ_ROUTINE_S
@@ -95,7 +95,7 @@ def understand(line: str, *, prompt: Prompt | None, hidden: int) -> Meaning:
     Args:
         line: As typed, with or without its line end.
         prompt: The question on screen; None when there is none.
-        hidden: Lines of it not read yet; with any it cannot be approved.
+        hidden: How many lines of it were not shown yet; with any, it cannot be approved.
 
     Returns:
         An answer only when the whole line is clearly one and this question takes it.
@@ -123,7 +123,7 @@ def understand(line: str, *, prompt: Prompt | None, hidden: int) -> Meaning:
 
 
 def _hindrance(word: str, kind: ReplyKind, *, prompt: Prompt, hidden: int) -> str:
-    """Say why this line does not approve; empty when it does."""
+    """Say why this line cannot approve the request; empty when it can."""
     words = reply_refusal(prompt, Reply(reply=kind))
     if words:
         return words

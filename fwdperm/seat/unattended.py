@@ -1,6 +1,6 @@
-"""What happens when nobody could be asked.
+"""What happens to questions while no interface is attached on which somebody could be asked.
 
-Lives here: `hold` and `reject`. Pure. Never here: how interfaces are counted, closing a question (`serve/`).
+Lives here: the two choices. Pure. Never here: how interfaces are counted, closing a question (`serve/`).
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from enum import StrEnum
 class Unattended(StrEnum):
     """The operator's choice for a seat without any interface.
 
-    `HOLD` waits until the request's deadline: a person may still come with `fwdperm allow`. `REJECT` denies at once,
-    outcome unavailable, never a user's: for runs that nobody will look at. What waits already when the last interface
-    leaves, or when this becomes `REJECT`, is denied the same way. Files that anyone may answer are no interface: nobody
-    is known to read them.
+    With `HOLD` a question waits until the request's deadline: a person may still come with `fwdperm allow`. With
+    `REJECT` it is denied at once, as unavailable and not as rejected by a user: for runs that nobody watches. Questions
+    that wait already when the last interface leaves, or when this becomes `REJECT`, are denied in the same way. The
+    prompt files do not count as an interface, because nobody is known to read them.
     """
 
     HOLD = "hold"

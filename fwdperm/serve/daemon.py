@@ -1,9 +1,10 @@
-"""The daemon: one loop that turns on every ring, and at least once a second.
+"""The daemon: one event loop that has a turn whenever the doorbell rings, and at least once a second.
 
 Lives here: what happens in which order on a wake-up and on a tick. Never here: building the parts (`parts.py`), what
 becomes of a letter (`lifecycle.py`).
 
-A turn runs inside the callback of the event that caused it, without a task or a thread: that is most of the latency.
+A turn runs in a callback of the loop, without a task or a thread of its own: switching to one took most of the time
+from request to answer.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ REPLIES: Final = ".replies"
 SESSIONS: Final = ".sessions"
 """Name under which it rings for a session that `fwdperm run` recorded."""
 _UNREAD_EVERY: Final = 10
-"""Ticks between looks for answers nobody consumed."""
+"""Ticks between two looks for answers that their requesters never read."""
 
 
 class Daemon:
     """Serves one root until it is stopped.
 
     Args:
-        parts: Everything it turns.
-        loop: The loop it runs in.
+        parts: The parts it is made of, wired and not yet started.
+        loop: The event loop it runs in.
         once: Stop as soon as nothing waits.
     """
 
@@ -60,7 +61,11 @@ class Daemon:
     # -- waking up ---------------------------------------------------------------------------------------------
 
     def ring(self, name: str | None) -> None:
-        """Take that something changed: in one inbox, among the replies, or (None) anywhere."""
+        """Look again in the next turn.
+
+        Args:
+            name: Where something may have changed: an inbox, `REPLIES` or `SESSIONS`; None for everywhere.
+        """
         if name is None:
             self._everything = True
         else:
@@ -68,7 +73,7 @@ class Daemon:
         self.schedule()
 
     def schedule(self) -> None:
-        """Have a turn soon, once, however many events ask for it."""
+        """Have a turn as soon as the loop is free; calls before it add up to one turn."""
         if not self._is_scheduled:
             self._is_scheduled = True
             self._loop.call_soon(self._turn)
@@ -82,10 +87,13 @@ class Daemon:
     # -- serving -----------------------------------------------------------------------------------------------
 
     async def run(self, open_doorbell: Callable[[Callable[[str | None], None]], Doorbell]) -> None:
-        """Serve until stopped. The doorbell is opened first: watch, then list.
+        """Serve until stopped.
+
+        The doorbell is opened before the directories are first listed: a request that arrives in between rings, where
+        it would otherwise lie unnoticed until the next tick.
 
         Args:
-            open_doorbell: Opens it, given what to ring.
+            open_doorbell: Opens the doorbell; its argument is what the doorbell calls.
         """
         for number in (signal.SIGTERM, signal.SIGINT):
             self._loop.add_signal_handler(number, self.stop, signal.Signals(number).name)
@@ -116,7 +124,7 @@ class Daemon:
         try:
             if SESSIONS in dirty or everything:
                 parts.rulebook.reload_sessions()
-            if parts.lifecycle.intake.is_swamped():
+            if parts.lifecycle.intake.is_swamped():  # read no more files; look at letters that are in memory already
                 put_off, self._everything = put_off | (dirty - {REPLIES, SESSIONS}), everything
                 parts.lifecycle.intake.receive(())
             else:
@@ -140,7 +148,10 @@ class Daemon:
             self.stop("nothing waits")
 
     def _wanted(self, dirty: set[str], *, everything: bool, but: frozenset[str]) -> set[str] | None:
-        """Say where to look for mail: not where letters that were taken are still to be looked at."""
+        """Give the inboxes to list in this turn; None for all.
+
+        Those in `but` are left out: letters of theirs are in memory and come first.
+        """
         if everything and not but:
             return None
         return (set(self._parts.transport.sessions()) if everything else dirty - {REPLIES, SESSIONS}) - but
@@ -187,7 +198,7 @@ class Daemon:
         self._parts.doorbell_mode = str(health.mode)
 
     def _close(self) -> None:
-        """Stop in order: no more heartbeats, no more events, no more questions, the journal last."""
+        """Stop in order: no more ticks and events, then the parts, of which the journal and the lease come last."""
         if self._timer is not None:
             self._timer.cancel()
         if self._doorbell is not None:
@@ -202,7 +213,8 @@ async def serve(parts: Parts, *, once: bool = False) -> bool:
         False when another daemon took the root over meanwhile.
     """
     _raise_descriptor_limit()
-    gc.freeze()  # what is loaded by now stays: walking through it again and again would hold requests up for 20 ms
+    # What is loaded by now stays for good. Without this a full collection walks through it and holds requests up 20 ms.
+    gc.freeze()
     gc.enable()
     loop = asyncio.get_running_loop()
     daemon = Daemon(parts, loop=loop, once=once)
@@ -215,7 +227,7 @@ async def serve(parts: Parts, *, once: bool = False) -> bool:
 
 
 def _raise_descriptor_limit() -> None:
-    """Take every descriptor the system grants: inboxes and heartbeats are held open, or else opened anew each time."""
+    """Raise the limit of open files as far as the system allows: directories that cannot be held open are slower."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         with contextlib.suppress(OSError, ValueError):

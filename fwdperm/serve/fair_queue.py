@@ -1,4 +1,4 @@
-"""Letters that were taken and have to wait for the next wake-up, so that no inbox holds up the others.
+"""Letters that were read and are put off to the next wake-up, so that a full inbox does not hold up the others.
 
 Lives here: `FairQueue`. Pure. Never here: how long anything takes, what a letter means.
 """
@@ -24,7 +24,11 @@ class FairQueue:
         self._rest: dict[str, deque[Letter]] = {}
 
     def begin(self) -> list[Letter]:
-        """Begin a wake-up: give the one letter that is to be looked at before any new one."""
+        """Begin a wake-up: give the letter, if any was put off, that is handled before any new one.
+
+        It is of the inbox that has waited longest. So each of those inboxes gets on by a letter in its turn, however
+        many new letters arrive.
+        """
         self._rest, self._lines = self._lines, {}
         first = next(iter(self._rest), None)
         if first is None:
@@ -36,7 +40,7 @@ class FairQueue:
         return [letter]
 
     def rest(self) -> Iterator[Letter]:
-        """Give the other letters that were put off, one inbox after the other."""
+        """Give the other letters that were put off, to be handled after the new ones, one inbox after the other."""
         while self._rest:
             inbox = next(iter(self._rest))
             line = self._rest.pop(inbox)

@@ -1,9 +1,9 @@
-"""What the daemon holds of the configuration, told to the commands that speak of it; and where the file says otherwise.
+"""Which configuration the daemon uses at the moment, told to the commands; and where the file by now says otherwise.
 
 Lives here: the settings by the names a file gives them, the copy of the text in force beside the status file, and the
 comparison of both with the file on disk. Never here: reading the configuration for the daemon (`policy/rulebook.py`).
 
-The copy is a courtesy like the status file: losing it loses nothing, and a command that misses it says so.
+The copy is for reading only, like the status file: nothing depends on it, and a command that does not find it says so.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _TABLES: Final = {
     "keep_bytes": "journal",
 }
 _KEYS: Final = {"advises": "advise", "has_schema": "schema"}
-"""What a file calls a field of the judge's that has another name here."""
+"""The names in a file of those fields of `JudgeSetup` that are called otherwise there."""
 
 
 # -- names and values ------------------------------------------------------------------------------------------
 
 
 def as_written(config: Config, file: ConfigFile) -> dict[str, Any]:
-    """Give every setting by the name a file gives it, `judge.model` for one in a table; without a judge none of its.
+    """Give every setting under its name in a file, such as `judge.model`; no `judge.` names when there is no judge.
 
     Args:
         config: The settings in force.
@@ -102,8 +102,8 @@ def _toml(value: Any) -> str:
 # -- the copy --------------------------------------------------------------------------------------------------
 
 
-def digest_of(text: bytes | None) -> str:
-    """Name a text; empty for none."""
+def digest_of_text(text: bytes | None) -> str:
+    """Give the sha-256 (hex) of a configuration's text; empty for None."""
     return "" if text is None else sha256(text).hexdigest()
 
 
@@ -114,7 +114,7 @@ class HeldText:
         state: The state directory.
 
     Attributes:
-        digest: Of the text that was last given.
+        digest: SHA-256 of the text that `write` was last given; empty before.
     """
 
     def __init__(self, state: Path) -> None:
@@ -126,7 +126,7 @@ class HeldText:
         """Write it if another text is in force than last time; None where no file ever was. Never raises."""
         if text is self._written or text is None:
             return
-        self.digest = digest_of(text)
+        self.digest = digest_of_text(text)
         try:
             with held_directory(self._state) as at:
                 replace_file(COPY, text, at=at)
@@ -149,7 +149,7 @@ def read_copy(state: Path, *, digest: str) -> bytes | None:
         text = read_file(state / COPY, limit=RULESET_BYTES, follow=False).data
     except (FileNotFoundError, EnvironmentFailure):
         return None
-    return text if digest_of(text) == digest else None
+    return text if digest_of_text(text) == digest else None
 
 
 # -- the file on disk ------------------------------------------------------------------------------------------

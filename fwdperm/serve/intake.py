@@ -1,6 +1,7 @@
-"""The letters that come in: each becomes a request that is followed, or is refused, or was answered before.
+"""The letters that come in: each becomes a request that is decided, or is refused, or turns out to be answered already.
 
-Lives here: `Intake`: whose turn it is, reading, half-written files, ids that were seen before. Never here: who is asked
+Lives here: `Intake`: which letters are handled in this wake-up, reading them, half-written files, ids seen before.
+Never here: who is asked
 (`referrals.py`), what waits (`waiting_room.py`), file paths.
 
 One bad letter never stops the others; what cannot be read is denied or set aside.
@@ -53,11 +54,18 @@ class Intake:
         self._outbox = outbox
         self._room = room
         self._referrals = referrals
+        # Half-written files: the letter without its bytes, when it was first seen (monotonic), what is wrong with it.
         self._unfinished: dict[RequestKey, tuple[Mail, float, str]] = {}
         self._put_off = FairQueue()
 
     def receive(self, letters: Iterable[Letter]) -> None:
-        """Take what the transport handed out. One bad letter never stops the others."""
+        """Handle letters as long as this wake-up and each inbox's share of it last, and put off the rest.
+
+        The first letter is always handled, so that every wake-up gets on. One bad letter never stops the others.
+
+        Args:
+            letters: What the transport handed out; those that were put off before need not be given again.
+        """
         began = now = self._services.clock.monotonic()
         spent: dict[str, float] = {}
         for letter in (*self._put_off.begin(), *letters, *self._put_off.rest()):
@@ -70,7 +78,7 @@ class Intake:
             spent[letter.inbox] = spent.get(letter.inbox, 0.0) + now - before
 
     def _receive_safely(self, letter: Letter) -> None:
-        """Take one letter; whatever it does to us, it is refused and the others come next."""
+        """Handle one letter; when handling it raises, it is refused and the next one's turn comes."""
         try:
             self._receive(letter)
         except Exception:  # the seam: one request
@@ -82,11 +90,11 @@ class Intake:
                 log.exception("request.unanswered", inbox=letter.inbox, request=letter.stem)
 
     def put_off(self) -> frozenset[str]:
-        """Name the inboxes with letters that were taken and not looked at yet: the next `receive` goes on with them."""
+        """Give the inboxes that have letters in memory which the next `receive` goes on with."""
         return self._put_off.inboxes()
 
     def is_swamped(self) -> bool:
-        """Say whether so much was put off that nothing more should be read before some of it is dealt with."""
+        """Say whether the letters that were put off take so much memory that no more files should be read for now."""
         return self._put_off.size > PUT_OFF_BYTES
 
     def give_up_half_written(self) -> None:
@@ -137,10 +145,11 @@ class Intake:
         return Arrival(letter, request, at_ms, deadline, now_ms + int(left * 1000)), left
 
     def _repeats(self, letter: Letter, key: RequestKey) -> bool:
-        """Deal with a key that was seen before: at most one decision for it, for ever.
+        """Handle a letter whose id was decided before or waits already; False when neither is so.
 
-        A crash between the record and the removal of the request leaves the request lying: its recorded answer is
-        published again. Anything else under a decided id is a replay, and gets a denial.
+        A crash between recording a decision and removing its request leaves the request file there: the recorded answer
+        is published again. Any other letter under a decided id is a replay, and denied. Under an id that waits, the
+        same bytes are the same request, and other bytes end its wait with a denial.
         """
         digest = _digest(letter)
         past = self._services.ledger.past(key, digest)
@@ -164,7 +173,7 @@ class Intake:
         return True
 
     def _refuse(self, letter: Letter, code: UndecidedCode, reason: str) -> None:
-        """Deny what cannot be read where an id is readable; set it aside and count it where not."""
+        """Deny a letter that cannot be read; where its name is no request id, only set it aside and count it."""
         self._room.leave((letter.inbox, letter.stem))
         self._unfinished.pop((letter.inbox, letter.stem), None)
         if is_request_id(letter.stem):

@@ -1,6 +1,7 @@
 """The interfaces people answer through, as the daemon sees them.
 
-Lives here: the terminal prompter's place, the reply box's, and who is attached. Never here: how a question looks.
+Lives here: starting and stopping the terminal prompter, taking answers from the reply box, and who is attached. Never
+here: how a question looks.
 """
 
 from __future__ import annotations
@@ -100,11 +101,11 @@ class Interfaces:
                 log.warning("reply.unusable", file=received.name, reason=received.words)
 
     def refresh(self) -> None:
-        """Bring the screen up to date."""
+        """Let the terminal show what the queue holds now."""
         if self._prompter is not None:
             self._prompter.refresh()
 
     def detach(self) -> None:
-        """Leave the terminal."""
+        """Stop asking on the terminal, and give it back as it was."""
         if self._prompter is not None:
             self._prompter.detach()

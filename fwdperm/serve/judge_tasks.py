@@ -3,7 +3,7 @@
 Lives here: `JudgeTasks`. Never here: what a model is shown (`policy/briefing.py`), how it is asked (`judge/model.py`),
 what an opinion is worth (`decision/order.py`).
 
-Nothing here makes the loop wait. Whatever goes wrong is a silence, and a silence sends the request to the human.
+Nothing here makes the daemon's loop wait. Whatever goes wrong gives a silence, and that sends the request to a person.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ log = structlog.get_logger("fwdperm.judge")
 
 
 class JudgeTasks:
-    """Asks the configured judge, and follows the configuration.
+    """Asks the configured judge; a change of the judge's settings takes effect with `reload`.
 
     Args:
         rulebook: The configuration, and what a request is judged on.
-        env: The environment the key may stand in; the daemon's own when left out.
+        env: The environment variables among which the key may be; the daemon's own when left out.
     """
 
     def __init__(self, rulebook: Rulebook, *, env: Mapping[str, str] | None = None) -> None:
@@ -52,7 +52,13 @@ class JudgeTasks:
     def attach(
         self, lifecycle: RequestLifecycle, *, loop: asyncio.AbstractEventLoop, on_change: Callable[[], None]
     ) -> None:
-        """Begin. Until then every question is answered by silence."""
+        """Give it the loop and the lifecycle that opinions go back to. `consult` must not be called before.
+
+        Args:
+            lifecycle: Takes the opinions.
+            loop: Where the questions run as tasks.
+            on_change: Called after an opinion was handed over, to have a turn of the daemon.
+        """
         self._lifecycle, self._loop, self._on_change = lifecycle, loop, on_change
 
     def consult(self, asked: AskJudge, key: RequestKey) -> None:
@@ -137,6 +143,7 @@ class JudgeTasks:
             log.exception("judge.failed")
             opinion = Silence(SilenceCode.INTERNAL, "the judge's own part failed; the log has more")
         self._tell(opinion)
+        # Another question about the same request may have taken this one's place while it was away.
         if self._tasks.get(key) is not asyncio.current_task() or self._lifecycle is None:
             return
         del self._tasks[key]
@@ -162,7 +169,7 @@ class JudgeTasks:
         return self._model
 
     def _tell(self, opinion: Opinion) -> None:
-        """Log a silence: aloud when it is news, and aloud too when only the operator can end it."""
+        """Log a silence: as a warning when it is new or only the operator can end it, else as information."""
         code = str(opinion.code) if isinstance(opinion, Silence) else ""
         if code and (code != self._last_code or code in LASTING):
             log.warning("judge.silent", code=code, reason=opinion.words if isinstance(opinion, Silence) else "")
@@ -179,6 +186,7 @@ class JudgeTasks:
             log.error("judge.answer_lost", error=type(done.exception()).__name__)
 
     def _retire(self, model: Model) -> None:
+        """Close the connections of a model that is asked no more, in a task that `aclose` waits for."""
         if self._loop is None or not self._loop.is_running():
             return
         task = self._loop.create_task(model.aclose())

@@ -1,11 +1,11 @@
 """What was ever decided: at most one decision for a request, for ever.
 
-Lives here: the one place that knows whether a request was decided: by an earlier run, as the journal replayed it; by
-this one; or by another daemon that believed it owned the root, as the shared record says. Never here: the journal
-itself, that record's files.
+Lives here: the one place that knows whether a request was decided by an earlier run (the journal says so), by this run,
+or by another daemon that believed it owned the root (its decision record says so). Never here: the journal itself, the
+files of decision records.
 
-A decided key whose answer may not have reached its requester keeps that answer, so that after a crash it is published
-again and nobody is asked twice. A delivered key is only remembered as spent.
+As long as an answer may not have reached its requester, it is kept: after a crash it is published again, and nobody is
+asked twice. Of a request whose answer was delivered, only the fact that it was decided is kept.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 KEPT: Final = 10_000
-"""Deciders remembered in words for late answers; the journal remembers all."""
+"""Requests of which it is remembered who decided them, for telling people who answer too late; the journal has all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,10 @@ class Spent:
 
 
 class Ledger:
-    """Decided keys.
+    """Knows which requests were decided.
 
     Args:
-        state: What the journal adds up to; it moves along with every commit.
+        state: The journal's state; each commit brings it up to date.
         last_word: Whose answer counts where two daemons believed that they own the root.
     """
 
@@ -62,15 +62,15 @@ class Ledger:
         self._who: dict[RequestKey, Closed] = {}
 
     def past(self, key: RequestKey, digest: str) -> Undelivered | Spent | None:
-        """Say what was decided about a request before, whether or not the disk took the record.
+        """Say what was decided about a request before, whether or not that could be recorded.
 
         Args:
             key: The request.
-            digest: Of what lies under its id now.
+            digest: SHA-256 of the file that lies under its id now.
 
         Returns:
-            None when nothing was; the recorded answer when it is for exactly this and may not have reached its
-            requester; else that the id is spent.
+            None when nothing was decided. The answer, when it is for a file with this digest and may not have reached
+            its requester. Else `Spent`: the id must not be decided again.
         """
         answer = None if key in self._delivered else self._undelivered.get(key) or self._state.undelivered.get(key)
         if answer is not None:
@@ -88,7 +88,7 @@ class Ledger:
         return known
 
     def decide(self, key: RequestKey, digest: str, response: Mapping[str, Any], *, by: Closed) -> None:
-        """Take a decision."""
+        """Remember a decision of this run, before its record is durable."""
         self._spent.add(key_hash(*key))
         self._undelivered[key] = Undelivered(digest, response)
         self._who[key] = by
@@ -104,10 +104,10 @@ class Ledger:
         return self._last_word.decide(*key, payload)
 
     def deliver(self, key: RequestKey) -> None:
-        """Take that the answer can be seen and the request is gone."""
+        """Remember that the answer was published and the request file removed."""
         self._undelivered.pop(key, None)
         self._delivered[key] = None
         if len(self._delivered) > KEPT:
-            # The journal's state drops a key with the commit after its delivery; then this memory may go.
+            # Needed only until the next commit: then the journal's state knows that these were decided and delivered.
             self._delivered = {one: None for one in self._delivered if one in self._state.undelivered}
             self._spent = {one for one in self._spent if one not in self._state.spent}

@@ -1,10 +1,10 @@
 """One request's way, from mail to published answer, without an event loop.
 
-Lives here: `RequestLifecycle`: the stations of the way, wired, and what happens on a wake-up. Never here: waiting,
-threads, file paths, what any one station does: letters come in (`intake.py`), the judge and people are asked
-(`referrals.py`), some wait (`waiting_room.py`), and answers go out (`outbox.py`).
+Lives here: `RequestLifecycle`, which connects the stations of that way: letters come in (`intake.py`), the judge and
+people are asked (`referrals.py`), requests wait meanwhile (`waiting_room.py`), answers go out (`outbox.py`). Never
+here: what a station does, waiting, threads, file paths.
 
-One owner, one thread. Nothing becomes visible before `flush`.
+Not thread-safe: all calls come from the daemon's loop. Nothing becomes visible to others before `flush`.
 """
 
 from __future__ import annotations
@@ -41,16 +41,17 @@ class RequestLifecycle:
         self.intake = Intake(services, self.outbox, room=self.room, referrals=self.referrals)
 
     def watch_over(self) -> None:
-        """Close what was withdrawn, expire what is late, give half-written files up. Called on every wake-up."""
+        """End the waits of withdrawn and expired requests, and refuse files that stay half-written."""
         self.room.notice_withdrawal(*self.room.waiting)
         self.room.close_unattended()
         self.room.expire()
         self.intake.give_up_half_written()
 
     def flush(self) -> None:
-        """Make every record durable, then publish, then remove the requests, then tell the seat and the judge.
+        """Make every record durable, then publish, then remove the requests, then put questions to people and judge.
 
-        What the records taught is known only then: everything that waits is decided anew, and goes out the same way.
+        What a reply teaches counts once its record is durable. So after that everything that waits is decided again,
+        and what is settled by it goes out the same way.
         """
         self._flush()
         if self._teaching.committed():

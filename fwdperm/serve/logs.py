@@ -46,7 +46,7 @@ def configure_logs(verbosity: int) -> None:
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            # a traceback's local variables hold requests, and so secrets
+            # No local variables in tracebacks: they hold requests, and so possibly secrets.
             structlog.processors.ExceptionRenderer(ExceptionDictTransformer(show_locals=False, max_frames=20)),
             without_secrets,
             structlog.processors.JSONRenderer(sort_keys=True),

@@ -1,8 +1,10 @@
 """The commit order that every answer keeps: record, make the record durable, publish, remove the request.
 
-Lives here: `Outbox`, and what a decision on its way out is. Never here: a decision being made, waiting, file paths.
+Lives here: `Outbox`, and the values it holds. Never here: a decision being made, waiting for anybody, file paths.
 
-Nothing is published whose record is not durable, except denials during an outage of the journal, which say so.
+An answer is published after its record is durable: an approval that a crash could make us forget must not be seen. The
+only exception are denials while the journal cannot be written, and they say so. The request is removed last: as long as
+its file is there, a restarted daemon finds it and publishes the recorded answer again.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("fwdperm.serve")
 
+# What an agent is told in place of an approval that could not be recorded.
 OUTAGE: Final = "the decision could not be recorded, so it does not count; the permission service's disk needs care"
 
 
@@ -52,14 +55,21 @@ class Arrival:
 
     @property
     def size(self) -> int:
-        """Bytes of its file: about what it takes while it waits."""
+        """Bytes of its file, which is about the memory that it takes while it waits."""
         token = self.letter.token
         return token.size if token is not None else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A decision on its way out."""
+    """A decision on its way out.
+
+    Attributes:
+        arrival: The request.
+        decision: What was decided.
+        answer: The content of its answer file.
+        to_child: False when no answer is published, because the requester withdrew its request.
+    """
 
     arrival: Arrival
     decision: Decision
@@ -86,7 +96,7 @@ class Counts:
 
 
 class Outbox:
-    """Takes decisions, gives answers. One owner, one thread.
+    """Records decisions and publishes their answers. Not thread-safe: all calls come from the daemon's loop.
 
     Args:
         services: The other rooms.
@@ -98,19 +108,19 @@ class Outbox:
         self._journal = services.journal
         self._ledger = services.ledger
         self._clock = services.clock
-        self._waiting: list[Outgoing] = []
-        self._unrecorded: list[Outgoing] = []
-        self._unpublished: list[Outgoing] = []
-        self._unread: dict[RequestKey, float] = {}
-        self._unrepeated: dict[RequestKey, tuple[Letter, Undelivered]] = {}
+        self._waiting: list[Outgoing] = []  # decided, for the next `send`
+        self._unrecorded: list[Outgoing] = []  # denied while the journal could not be written; recorded once it can
+        self._unpublished: list[Outgoing] = []  # recorded, and the answer file could not be written
+        self._unread: dict[RequestKey, float] = {}  # published; removed at this monotonic time if nobody read it
+        self._unrepeated: dict[RequestKey, tuple[Letter, Undelivered]] = {}  # as `_unpublished`, from an earlier run
 
     def put(self, arrival: Arrival, decision: Decision, *, to_child: bool = True) -> None:
         """Take a decision; it is recorded and published by the next `send`.
 
         Args:
             arrival: The request.
-            decision: The final word on it.
-            to_child: False when nobody is there to be told.
+            decision: What was decided on it.
+            to_child: False to publish no answer, because the requester withdrew its request.
         """
         request, now_ms = arrival.request, self._clock.wall_ms()
         answer = response_to(request, decision, at_ms=now_ms)
@@ -122,7 +132,7 @@ class Outbox:
         self._waiting.append(one)
 
     def repeat(self, letter: Letter, recorded: Undelivered) -> None:
-        """Publish a recorded answer again: a crash left its request lying."""
+        """Publish a recorded answer again: its request is still there, because a crash came before its removal."""
         outcome = self._respond((letter.inbox, letter.stem), encode_response(dict(recorded.response)))
         if isinstance(outcome, Failed):
             log.error("response.failed", inbox=letter.inbox, request=letter.stem, reason=outcome.reason)
@@ -169,7 +179,7 @@ class Outbox:
             self.repeat(*self._unrepeated.pop(key))
 
     def sweep_unread(self) -> None:
-        """Remove answers nobody consumed: no allow lies around unused."""
+        """Remove answers that their requesters did not read in time: an unused approval must not stay around."""
         now = self._clock.monotonic()
         for inbox in self._transport.sessions():
             for unread in self._transport.responses(inbox):
@@ -208,9 +218,8 @@ class Outbox:
         if not one.to_child:
             self._delivered(one.arrival.letter)
             return
-        is_replay = (
-            one.decision.code is UndecidedCode.REPLAYED
-        )  # the answer on record under its id is not for these bytes
+        # A replay is not settled by the ledger: the answer recorded under its id is for another file.
+        is_replay = one.decision.code is UndecidedCode.REPLAYED
         payload = encode_response(one.answer)
         outcome = self._transport.respond(*key, payload) if is_replay else self._respond(key, payload)
         match outcome:
@@ -226,12 +235,12 @@ class Outbox:
                 assert_never(outcome)
 
     def _give_up(self, one: Outgoing) -> None:
-        """Keep an answer no longer that nobody waits for: an inbox that takes none must not fill the memory."""
+        """Drop an answer that nobody waits for by now: an inbox that cannot be written must not fill the memory."""
         log.error("response.given_up", inbox=one.arrival.request.inbox, request=one.arrival.request.id)
         self._delivered(one.arrival.letter)
 
     def _respond(self, key: RequestKey, payload: bytes) -> Publication:
-        """Publish an answer, or the one that another daemon decided before; the journal says so then."""
+        """Publish an answer; where another daemon decided first, publish and record that daemon's answer instead."""
         try:
             counts = self._ledger.settle(key, payload)
         except EnvironmentFailure as failure:

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ownership:
-    """The right to serve a root, and what follows from how it is held.
+    """The right to serve a root.
 
     Attributes:
-        lease: The right itself.
-        last_word: Whose answer counts.
-        may_write: What guards the journal; None where the journal's own lock does.
+        lease: The right itself; it can be lost on a shared file system.
+        last_word: Says which answer counts where two daemons believed that they own the root.
+        may_write: Asked around each write of the journal whether we still own the root; None on one machine, where the
+            journal's own lock is enough.
     """
 
     lease: Lease
@@ -37,7 +38,7 @@ def take_ownership(state: Path, *, is_shared: bool, standby: bool) -> Ownership:
 
     Args:
         state: The root's state directory.
-        is_shared: Other machines may use it too: no kernel's lock tells of them.
+        is_shared: Whether other machines may use the directory too: a lock of our kernel does not stop those.
         standby: Wait until the present owner ends.
 
     Raises:

@@ -1,6 +1,7 @@
-"""What the daemon turns: the parts, built in order and closed in reverse.
+"""What a daemon is made of: the parts, built in order and closed in reverse.
 
-Lives here: `Parts` and `build_parts`. The one wiring place. Never here: what happens on a wake-up (`daemon.py`).
+Lives here: `Parts` and `build_parts`, the only place where the rooms are connected to a daemon. Never here: what
+happens on a wake-up (`daemon.py`).
 """
 
 from __future__ import annotations
@@ -73,7 +74,16 @@ class DaemonOptions:
 
 @dataclass(slots=True)
 class Parts:
-    """The parts of one daemon."""
+    """The parts of one daemon, and the little that its loop remembers between ticks.
+
+    Attributes:
+        held: Writes the copy of the configuration's text that is in force.
+        started_at: Epoch milliseconds.
+        doorbell_mode: Which kind of doorbell is in use, for the status.
+        doorbell_is_alive: Whether it still hears of changes; if not, the heartbeats stop.
+        trouble: What went wrong in the last turn or tick, in words; empty when nothing did.
+        is_superseded: Whether another daemon took the root over: then its files are left alone.
+    """
 
     options: DaemonOptions
     ownership: Ownership
@@ -99,13 +109,13 @@ class Parts:
     doorbell_is_alive: bool = True
     trouble: str = ""
     is_superseded: bool = False
-    _served: set[str] = field(default_factory=set)
-    _elsewhere: frozenset[str] = frozenset()
-    _drawn: tuple[object, tuple[SessionStatus, ...]] = (None, ())
+    _served: set[str] = field(default_factory=set)  # inboxes that we renew heartbeats for
+    _elsewhere: frozenset[str] = frozenset()  # inboxes that somebody else serves
+    _drawn: tuple[object, tuple[SessionStatus, ...]] = (None, ())  # the sessions' status, and what it was made from
 
     @property
     def health(self) -> str:
-        """`serving`, or what is wrong, in words. Read by the heart's thread too: plain attributes only."""
+        """`serving`, or what is wrong, in words. The heartbeat's thread reads it too, so it only reads attributes."""
         if not self.journal.healthy:
             return self.journal.problem or "the journal cannot be written"
         if not self.doorbell_is_alive:
@@ -115,7 +125,7 @@ class Parts:
         return self.trouble or "serving"
 
     def serve_sessions(self) -> None:
-        """Beat for every inbox there is but those that somebody else serves, and no longer for those that are gone."""
+        """Renew heartbeats for the inboxes that exist and that nobody else serves, and for no others."""
         there = set(self.transport.sessions())
         self._served -= self.heart.yielded()
         elsewhere = self.transport.served_elsewhere(there - self._served)
@@ -136,7 +146,7 @@ class Parts:
         self.snapshot.write(taught_rules.rules, now_ms=taught_rules.now_ms())
 
     def tell_status(self) -> None:
-        """Write the status file, and before it the text that it speaks of."""
+        """Write the status file; before it the copy of the configuration, whose digest the status names."""
         files = self.rulebook.files
         self.held.write(files.text_in_force)
         counts = self.lifecycle.outbox.counts
@@ -296,6 +306,7 @@ def _assemble(  # noqa: PLR0913 - what `build_parts` opened
         consult=judge_tasks.consult,
         is_attended=interfaces.is_attended,
     )
+    # `parts` is made just below; the heart asks only once it was started.
     heart = Heart(transport, is_healthy=lambda: parts.health == "serving", pid=visible_pid(shared=is_shared))
     parts = Parts(
         options=options,
@@ -333,7 +344,10 @@ def _limits(config: Config) -> Limits:
 
 
 def _make_private(path: Path, *, several_uids: bool = False, is_state: bool = False) -> None:
-    """Make a directory for its owner alone. An existing one of somebody else is refused, an open state is closed."""
+    """Make a directory that only its owner can use.
+
+    An existing one of another user is refused. An existing state directory that others can use is closed to them.
+    """
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = path.stat()

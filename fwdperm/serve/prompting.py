@@ -77,7 +77,7 @@ def prompt_for(
 
 
 def _offered(asked: AskHuman, suggestions: Sequence[tuple[str, str]]) -> tuple[PromptSuggestion, ...]:
-    """Offer only what covers something that is asked about: a rule for the rest would record what nobody asked."""
+    """Leave out suggestions that cover no unit that is asked about: they would allow what the question did not show."""
     return tuple(
         PromptSuggestion(surface=surface, pattern=pattern)
         for surface, pattern in suggestions

@@ -1,10 +1,10 @@
-"""When the journal gives up what the operator no longer wants kept.
+"""When the lines of the journal are removed that the operator no longer wants kept.
 
-Lives here: the daemon's quiet moments for it, and pruning while nobody serves. Never here: which segments, and how they
-are removed so that nothing in force is lost (`journal/prune.py`).
+Lives here: choosing the moment in a daemon, and pruning while nobody serves. Never here: which segments go, and how
+they are removed so that nothing in force is lost (`journal/prune.py`).
 
-Whoever prunes owns the root: the daemon its own, a command by taking the same lock. A prune that fails leaves more of
-the journal than was wanted, never less of what recovery needs.
+Only the owner of a root prunes: the daemon, or a command that took the lease as a daemon would. A prune that fails
+leaves more of the journal than was wanted, and never less than recovery needs.
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ class Pruner:
         self._seen = (-1, -1)
 
     def tick(self) -> None:
-        """Prune when it is time, and nothing was written for a moment or nothing ever stops. Called once a second.
+        """Prune when it is due and the journal is quiet. To be called once a second.
 
-        Never raises: what cannot be removed stays, and is tried again later.
+        A journal that is never quiet is pruned all the same, `PRUNE_LATEST_S` after it was due. Never raises: what
+        cannot be removed stays, and is tried again later.
         """
         now = self._clock.monotonic()
         if self._seen != self._written():
@@ -68,10 +69,10 @@ class Pruner:
             self._prune()
         except (FwdpermError, OSError) as error:
             log.error("journal.prune_failed", reason=str(error))  # noqa: TRY400 - the reason is all there is to know
-        self._seen = self._written()  # our own lines hold nobody up
+        self._seen = self._written()  # the lines of the prune itself do not count as the journal being busy
 
     def _written(self) -> tuple[int, int]:
-        """Name how far writing has come."""
+        """Give how far writing has come: two values that differ when anything was written between."""
         return self._journal.durable.seq, self._journal.pending
 
     def _prune(self) -> None:
@@ -83,10 +84,10 @@ class Pruner:
 
 
 def open_journal(state: Path, taught_rules: TaughtRules, *, ownership: Ownership, clock: Clock) -> Journal:
-    """Open a root's journal to write, with every fold that its checkpoints and snapshots must hold; raises as `open`.
+    """Open a root's journal for writing, with all folds; raises as `Journal.open`.
 
-    A fold that were missing here would be missing from the snapshot that a prune leaves: what people taught would go
-    with the lines that taught it.
+    A prune writes down what the removed lines added up to, for the folds that are given here. If the session rules were
+    not among them, what people taught would be lost with the lines that taught it.
     """
     return Journal.open(
         state / "journal",

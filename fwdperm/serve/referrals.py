@@ -33,11 +33,12 @@ if TYPE_CHECKING:
 log = structlog.get_logger("fwdperm.serve")
 
 CONSULTATIONS: Final = 2
-"""How often the judge is asked about one request whose rules change meanwhile; then a person is."""
+"""How often the judge is asked about one request, when each time the rules changed before it answered; then a person is
+asked."""
 
 
 class Referrals:
-    """Refers requests to the judge or a person, and takes their answers. One owner, one thread.
+    """Puts requests to the judge or a person, and takes their answers. Not thread-safe: for the daemon's loop only.
 
     Args:
         services: The other rooms.
@@ -49,6 +50,7 @@ class Referrals:
         self._services = services
         self._outbox = outbox
         self._room = room
+        # Questions that are shown to people, or put to the judge, once everything up to them is recorded.
         self._fresh: list[RequestKey] = []
         self._consulting: list[RequestKey] = []
         self._rejections = Rejections()
@@ -100,14 +102,22 @@ class Referrals:
         self._fresh.append(request.key)
 
     def reply(self, key: RequestKey, digest: str | None, reply: Reply, *, via: str, user: str = "") -> Answered:
-        """Take a person's answer. The first one wins; it is bound to the digest that was shown.
+        """Take a person's answer. The first answer wins.
+
+        Args:
+            key: The request that is answered.
+            digest: Digest of the request that the person was shown: the answer counts for no other file. None where
+                the interface did not say.
+            reply: The answer.
+            via: The interface, for the record.
+            user: Who answered, as the interface knows them.
 
         Returns:
             What became of it. Only `Accepted` changes anything, and that is published by the next `flush`.
         """
         if reply.look:
             return RefusedReply("a look answers nothing")
-        self._room.notice_withdrawal(key)
+        self._room.notice_withdrawal(key)  # or an approval of a request that is gone would be published
         by = f"{user} ({via})" if user else via
         proposal = self._proposal(key, digest, reply)
         if isinstance(proposal, Objection):
@@ -146,10 +156,11 @@ class Referrals:
         return ReplyOutcome(outcome=Fate.SHOWN, words="nothing was answered or recorded", lines=lines)
 
     def judged(self, key: RequestKey, digest: str, opinion: Opinion) -> None:
-        """Take what the judge said, if its question still stands: same digest, unanswered, and the same rules.
+        """Take what the judge said, if its question still stands: the same file, and nobody answered meanwhile.
 
-        Where rules changed meanwhile, the order begins anew; what is still open to the judge is put to it once more,
-        and then to a person.
+        A verdict counts only under the rules that the judge was shown. If they changed meanwhile, the request is
+        decided by the new ones; what is then open to the judge again is put to it once more, and after that to a
+        person.
         """
         waiting = self._room.waiting.get(key)
         if waiting is None or waiting.arrival.request.digest != digest or not isinstance(waiting.step, AskJudge):
@@ -173,7 +184,7 @@ class Referrals:
         self.follow(waiting.arrival, step, line=context.line)
 
     def put_questions(self) -> None:
-        """Put the new questions, after everything is recorded: to people, and to the judge."""
+        """Show new questions to people and put them to the judge. To be called after everything is recorded."""
         fresh, self._fresh = self._fresh, []
         for key in fresh:
             question = self._services.queue.get(key)
@@ -190,7 +201,7 @@ class Referrals:
                 self._services.consult(waiting.step, key)
 
     def _proposal(self, key: RequestKey, digest: str | None, reply: Reply) -> Proposal | Objection:
-        """Say what an answer would teach, before it is taken: one that cannot be recorded answers nothing."""
+        """Say what an answer would teach, or why it cannot: then the answer is not taken at all."""
         question, waiting = self._services.queue.get(key), self._room.waiting.get(key)
         if question is None or waiting is None or not isinstance(waiting.step, AskHuman):
             return Proposal()  # teaches nothing: the queue refuses this answer, and says why

@@ -2,7 +2,7 @@
 
 Lives here: `Status`, writing it once a second when it changed, reading it. Never here: the journal.
 
-The file is a courtesy: losing it loses nothing, and a daemon that cannot write it goes on.
+The file is for reading only: nothing depends on it, and a daemon that cannot write it goes on.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class SessionStatus:
         session: Its id.
         parent: Its parent; empty for a root.
         agent: Its agent name.
-        state: `running` or `ended` for a recorded session, `claimed` for one that only asked, `inbox` for one that is
-            only asked, `served elsewhere` for one whose live parent answers its children itself.
+        state: `running` or `ended` for a session that `fwdperm run` recorded; `claimed` for one that is only known from
+            a request; `inbox` for one that only has an inbox; `served elsewhere` for one that somebody else answers.
         waiting: How many of its requests wait.
     """
 
@@ -53,7 +53,7 @@ class SessionStatus:
 
 
 _SESSION_FIELDS: Final = tuple(each.name for each in fields(SessionStatus))
-"""Written out every two seconds for every session, so not looked up anew."""
+"""Looked up once: the status of every session is written every two seconds."""
 
 
 @dataclass(frozen=True, slots=True)

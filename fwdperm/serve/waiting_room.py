@@ -1,9 +1,9 @@
 """The requests that wait for the judge or a person, and what ends their wait without either.
 
-Lives here: `WaitingRoom`: who may wait, the deadlines, the withdrawals, the rules that settle a question meanwhile.
-Never here: asking anybody (`referrals.py`), a letter (`intake.py`).
+Lives here: `WaitingRoom`: how many may wait, expiry, withdrawal, and rules that settle a question meanwhile. Never
+here: asking anybody (`referrals.py`), a letter (`intake.py`).
 
-Whatever ends a wait here denies, or follows a rule.
+A wait that ends here ends in a denial, or as a rule decides.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Waiting:
     Attributes:
         arrival: The request.
         step: Whom it waits for.
-        epoch: The rules the judge was shown; empty until it is asked.
+        epoch: Names the rules that the judge was shown; empty until it is asked.
         consultations: How often the judge was asked.
     """
 
@@ -45,7 +45,7 @@ class Waiting:
 
 
 class WaitingRoom:
-    """Holds what waits. One owner, one thread.
+    """Holds the requests that wait. Not thread-safe: only the daemon's loop calls it.
 
     Args:
         services: The other rooms.
@@ -58,7 +58,11 @@ class WaitingRoom:
         self._outbox = outbox
 
     def has_place(self, arrival: Arrival) -> bool:
-        """Say whether one more may wait. Where all places are taken, the fullest inbox gives up its newest."""
+        """Say whether one more request may wait, and make room for it where that is fair.
+
+        When all places are taken, the newest request of the inbox that has most is denied, unless the new one's inbox
+        has as many itself: then the new one is refused.
+        """
         inbox = arrival.request.inbox
         held = Counter(waiting.arrival.request.inbox for waiting in self.waiting.values())
         size = arrival.size + sum(one.arrival.size for key, one in self.waiting.items() if key[0] == inbox)
@@ -76,15 +80,15 @@ class WaitingRoom:
         return True
 
     def enter(self, arrival: Arrival, step: AskHuman | AskJudge) -> None:
-        """Let a request wait; one that waits already waits for another from now on."""
+        """Let a request wait for the one `step` names, also when it waited for another before."""
         self.waiting[arrival.request.key] = Waiting(arrival, step)
 
     def leave(self, key: RequestKey) -> Waiting | None:
-        """Let a request go that waits no longer; one that never waited is none."""
+        """Forget a request that waits no longer; gives what was held of it, None when it did not wait."""
         return self.waiting.pop(key, None)
 
     def notice_withdrawal(self, *keys: RequestKey) -> None:
-        """Close those of these whose file is gone: an approval of one would lie around unused."""
+        """End the wait of those of these requests whose file is gone: nobody would read an answer to them."""
         held = [(*key, waiting.arrival.letter.token) for key in keys if (waiting := self.waiting.get(key)) is not None]
         if not held:
             return
@@ -96,7 +100,7 @@ class WaitingRoom:
                 self._outbox.put(waiting.arrival, told, to_child=False)
 
     def reconsider(self) -> None:
-        """Run the first two steps again on everything that waits: a rule or a reply may have settled it."""
+        """Decide everything that waits again by rules and session rules: a changed rule or a reply may settle it."""
         for key, waiting in tuple(self.waiting.items()):
             step = begin(waiting.arrival.request, self._services.rules.context(waiting.arrival.request))
             if isinstance(step, Decided):
@@ -104,7 +108,7 @@ class WaitingRoom:
                 self._outbox.put(waiting.arrival, step.decision)
 
     def turns_away(self) -> bool:
-        """Say whether a question for a person is denied instead of waiting: nobody is there, and nobody may come."""
+        """Say whether questions for a person are denied at once: no interface is attached, and the settings say so."""
         return self._services.limits().refuses_unattended and not self._services.is_attended()
 
     def close_unattended(self) -> None:
@@ -118,7 +122,7 @@ class WaitingRoom:
                 self._outbox.put(waiting.arrival, told)
 
     def expire(self) -> None:
-        """Tell those whose time is over that nobody answered."""
+        """Deny the requests whose deadline has passed, with the reason that nobody answered."""
         if not self.waiting:
             return
         now = self._services.clock.monotonic()
@@ -129,7 +133,15 @@ class WaitingRoom:
                 self._outbox.put(waiting.arrival, nobody(waiting.step.evaluation, UndecidedCode.EXPIRED, words))
 
     def close(self, key: RequestKey, closed: Closed) -> Waiting | None:
-        """Take a request out of everything that waits: here, at the seat, and where other interfaces read."""
+        """End a request's wait: take it out here, from the seat's queue, and from the prompt files.
+
+        Args:
+            key: The request.
+            closed: What ended it, for people who answer too late.
+
+        Returns:
+            What was held of it; None when it did not wait.
+        """
         self._services.queue.close(key, closed)
         self._services.prompt_files.take(key)
         return self.leave(key)

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
         Guidance,
         Refusal,
         SessionRule,
-        digest_of_values,
         kind_of,
     )
     from fwdperm.session_rules.view import ChainStep, SessionRulesView
@@ -58,7 +57,6 @@ else:
                 "Refusal",
                 "SessionRule",
                 "TREE",
-                "digest_of_values",
                 "kind_of",
             ),
             "view": ("ChainStep", "SessionRulesView"),
@@ -85,7 +83,6 @@ __all__ = [
     "SessionRule",
     "SessionRulesView",
     "TurnStarts",
-    "digest_of_values",
     "history_section",
     "kind_of",
     "matching_patterns",

@@ -3,8 +3,9 @@
 Lives here: `RulesFold`. Pure. Never here: who may use a rule (`view.py`), the journal's files.
 
 Promises: only a person's reply, or a rule a person added by hand, teaches anything: expiry, withdrawal, unavailability
-and verdicts do not. One entry at a time, from a dumped state on, or all at once: the result is the same. A reply whose
-grants are not all there (one was withheld) grants nothing. It never raises for what a journal can hold.
+and verdicts do not. Loading a dumped state and applying the entries after it gives the same as applying all entries. An
+*always* of which one pattern was withheld from the journal grants nothing at all: the rest is not what the person saw.
+It never raises for what a journal can hold.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class RulesFold:
     """What was taught and still stands.
 
     Attributes:
-        rules: By id, oldest first. Some may have expired: ask with a time.
+        rules: By id, oldest first. Expired ones stay until something is taught again: ask each with a time.
         uses: By rule id.
         epoch: Number of the journal line that last changed a rule; 0 before any did.
         clock: The largest time seen, epoch milliseconds.
@@ -97,10 +98,11 @@ class RulesFold:
         self.grants = GrantIndex()
         self.refusals: dict[str, dict[str, Refusal]] = {}
         self._questions: dict[RequestKey, _Question] = {}
-        self._hanging: dict[SessionKey, dict[str, SessionRule]] = {}
-        self._guidance: dict[tuple[SessionKey, str], dict[str, Guidance]] = {}
-        self._answers: dict[RequestKey, dict[str, SessionRule]] = {}
-        self._ends: list[tuple[int, str]] = []
+        # Indexes over `rules`; the inner keys are rule ids, oldest first.
+        self._hanging: dict[SessionKey, dict[str, SessionRule]] = {}  # by the session a rule hangs on
+        self._guidance: dict[tuple[SessionKey, str], dict[str, Guidance]] = {}  # by that session and a surface
+        self._answers: dict[RequestKey, dict[str, SessionRule]] = {}  # by the request whose answer taught it
+        self._ends: list[tuple[int, str]] = []  # a heap of (expires_at, rule id)
 
     # -- the fold ----------------------------------------------------------------------------------------------
 
@@ -170,6 +172,7 @@ class RulesFold:
     def _learn(self, taught: Sequence[SessionRule], entry: JournalEntry) -> None:
         if not taught:
             return
+        # Expired rules go here and nowhere else, by the time of the journal: so a replay drops them at the same line.
         while self._ends and self._ends[0][0] <= self.clock:
             _, name = heappop(self._ends)
             over = self.rules.get(name)
@@ -277,7 +280,7 @@ def _origin(entry: JournalEntry, record: RepliedRecord) -> dict[str, Any]:
 
 
 def _grants(entry: JournalEntry, record: RepliedRecord) -> list[SessionRule]:
-    """Give the grants of an *always*: all of them, or none when one was withheld."""
+    """Give the grants of an *always*: all of them, or none when a pattern was withheld from the journal."""
     if not record.anchor or record.patterns_withheld or len(record.patterns) != len(record.covers):
         return []
     return [

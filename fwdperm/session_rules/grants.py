@@ -2,8 +2,9 @@
 
 Lives here: `GrantIndex`. Pure. Never here: who may use a grant (`view.py` asks per anchor).
 
-Grants hang on anchors, so only those of the sessions on one parent chain are looked at; within one anchor and surface
-the rules' own index finds what matches. New grants go to a short tail until it is worth building the index again.
+A grant holds at its anchor, so only the grants of the sessions on one parent chain are looked at; within one anchor and
+surface the index of the rules (`rules/index.py`) finds what matches. That index cannot be added to: new grants are
+tried one by one until there are enough of them to build it again.
 """
 
 from __future__ import annotations
@@ -19,19 +20,24 @@ if TYPE_CHECKING:
     from fwdperm.session_rules.values import Anchor, Grant
 
 SessionKey: TypeAlias = "tuple[str, str]"
-"""(inbox, session) that a requester's grant hangs on; ("", session) for every other."""
+"""(inbox, session) of the anchor of a requester's own grant; ("", session) for every other scope."""
 
 _TAIL: Final = 32
-"""Grants tried one by one before the index is built again, or a quarter of all if that is more."""
+"""The index is built again past this many new grants, or this many removed ones; or past a quarter of all grants, where
+that is more."""
 
 
 def place_of(anchor: Anchor) -> SessionKey:
-    """Give the place a rule is found under."""
+    """Give the key under which the rules with this anchor are found."""
     return (anchor.inbox, anchor.session)
 
 
 class _Bucket:
-    """The grants of one anchor for one surface."""
+    """The grants of one anchor for one surface.
+
+    Each grant has a number, larger for a newer one. `_base` and `_tail` find numbers; a removed grant stays in them
+    until the index is built again, and is left out because its number is no longer in `_grants`.
+    """
 
     __slots__ = ("_base", "_gone", "_grants", "_next", "_places", "_tail")
 
@@ -104,7 +110,7 @@ class GrantIndex:
         Args:
             place: Where.
             surface: The unit's surface, exactly: a grant names one.
-            spellings: Names of the one thing.
+            spellings: The names of the unit: a grant that matches one of them covers it.
         """
         bucket = self._buckets.get((place, surface))
         if bucket is None:

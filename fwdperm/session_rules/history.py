@@ -1,8 +1,8 @@
-"""What was decided lately, and how often what was asked: raw material for the judge and for previews.
+"""What was decided lately, and how often each thing was asked: for the judge to read, and for previews of a rule.
 
 Lives here: `HistoryFold` and its rendering. Pure. Never here: which rules hold.
 
-History is in the order of the journal, which is the order of decisions, however many completed at once.
+History is in the order of the journal's lines, also where several requests were decided in one turn of the daemon.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ REQUESTERS: Final = 1_000
 ASKS: Final = 5_000
 """Different requests counted; the one that was asked longest ago goes first."""
 VALUE_CHARS: Final = 200
-"""Characters of a value."""
+"""Characters of a request's value that are kept, and shown to the judge."""
 NOTE_CHARS: Final = 500
 """Characters of a note."""
 
@@ -45,7 +45,7 @@ class Past:
         surface: What kind of thing.
         value: Its first spelling, clipped.
         note: What a person said with it; empty unless a person decided.
-        turn: The requester's turn.
+        turn: The turn that the request named; empty when it named none.
     """
 
     seq: int
@@ -97,7 +97,7 @@ class Preview:
 
 
 class HistoryFold:
-    """Decisions by requester, and counts of what was asked. A further fold of the journal."""
+    """The last decisions of each requester, and how often each thing was asked: folded from the journal."""
 
     name = "history"
     kinds = frozenset({"decided"})
@@ -113,7 +113,7 @@ class HistoryFold:
             self._decided(entry, record)
 
     def _decided(self, entry: JournalEntry, record: DecidedRecord) -> None:
-        if record.code == "replayed":
+        if record.code == "replayed":  # an id that was decided before: nothing new was asked
             return
         is_human = record.stage == "human"
         past = Past(
@@ -135,6 +135,7 @@ class HistoryFold:
         self._count(record, at=entry.at)
 
     def _count(self, record: DecidedRecord, *, at: int) -> None:
+        """Count a request under the set of its units that no recorded rule settled; one without such units is left."""
         parts = {
             (unit.surface, unit.text)
             for unit in record.units

@@ -39,7 +39,7 @@ def rules_section(rules: Sequence[SessionRule]) -> str:
     """Render the rules a request may be judged by.
 
     Args:
-        rules: In force for it, newest first; `View.newest(MOST)`.
+        rules: The rules in force for it, newest first, as `SessionRulesView.newest` gives them.
 
     Returns:
         The `<user_rules>` section. Equal for equal rules.
@@ -49,7 +49,7 @@ def rules_section(rules: Sequence[SessionRule]) -> str:
 
 
 def project_section(rules: Iterable[tuple[str, str]]) -> str:
-    """Render what the project's owner granted, as facts of authorization.
+    """Render what the project's owner granted, told to the judge as what is allowed already.
 
     Args:
         rules: (surface, pattern) of every project grant in force.
@@ -59,7 +59,7 @@ def project_section(rules: Iterable[tuple[str, str]]) -> str:
 
 
 def project_rules(rules: Iterable[RecordedRule]) -> list[tuple[str, str]]:
-    """Pick the allows of project files out of recorded rules: they are facts of authorization too."""
+    """Pick the allow rules of project files out of recorded rules, as (surface, pattern): the judge is told of them."""
     return [(rule.surface, rule.pattern) for rule in rules if rule.origin.kind == "project" and rule.action == "allow"]
 
 

@@ -31,7 +31,8 @@ def preview_lines(proposal: Proposal, past: Preview, *, now_ms: int) -> tuple[st
     lines = [f'would record   allow {shown(surface)} "{shown(pattern)}"' for surface, pattern in proposal.grants]
     lines = lines or ["would record   nothing new: it is taught already"]
     lines.append(f"holds for      {_where(proposal.anchor)}")
-    left = -(-(proposal.expires_at - now_ms) // 1000) * 1000  # a moment has passed since it was worked out
+    # Rounded up to whole seconds: `expires_at` was worked out a moment ago, and an hour must not read `59 min`.
+    left = -(-(proposal.expires_at - now_ms) // 1000) * 1000
     until = "for good" if proposal.for_project else "the end of the session"
     lines.append(f"until          {f'{span(left)} from now' if proposal.expires_at else until}, or until it is revoked")
     lines.append("matches        its own request, checked by resolving it again")

@@ -28,8 +28,8 @@ class ProjectGrants:
 
     Attributes:
         grants: In file order.
-        index: The same, indexed.
-        files: Whose they are.
+        index: The same grants, for finding those that cover a unit.
+        files: Paths of the files that hold them, without doubles, in the order of `grants`.
     """
 
     grants: tuple[Grant, ...]
@@ -38,7 +38,7 @@ class ProjectGrants:
 
     @classmethod
     def of(cls, grants: Iterable[Grant]) -> ProjectGrants:
-        """Index grants."""
+        """Make it from grants in file order; the anchor of each names its file."""
         kept = tuple(grants)
         index = GrantIndex()
         for grant in kept:

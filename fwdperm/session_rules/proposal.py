@@ -37,8 +37,8 @@ class Proposal:
         grants: (surface, pattern) of each grant, in order; empty for anything but *always*.
         anchor: Where they hold; None for the project, and for anything but *always*.
         surfaces: The surfaces of the units that were asked about.
-        run: The requester's recorded start, 0 for a requester without proof.
-        expires_at: When it ends, epoch milliseconds; 0 for the session's life.
+        run: When the requester was started, epoch milliseconds, as recorded; 0 for a requester without proof.
+        expires_at: When the grants end, epoch milliseconds; 0 for the session's life.
         for_project: True when the grants go to the project's file instead.
     """
 
@@ -77,6 +77,9 @@ def proposal_of(  # noqa: PLR0913 - what an answer is checked against
         suggestions: What *always* records when the reply names no patterns.
         now_ms: Now on the clock that is never set back, epoch milliseconds.
         may_stand: Says whether a pattern may be recorded in full: no secret in it, not too long.
+
+    Returns:
+        What is to be recorded, or why the reply cannot be taken; then nothing may be recorded and nothing answered.
     """
     evaluation = asked.evaluation
     surfaces = tuple(dict.fromkeys(evaluation.units[at].surface for at in evaluation.open))
@@ -111,12 +114,13 @@ def proposal_of(  # noqa: PLR0913 - what an answer is checked against
 
 
 def anchor_for(scope: Scope, chain: Sequence[ChainStep], *, session: str = "", inbox: str = "") -> Anchor | Objection:
-    """Say where a grant would hang.
+    """Give the session at and below which a grant would hold.
 
     Args:
         scope: How far it reaches. Not `PROJECT`.
         chain: The requester's parent chain.
-        session: An ancestor to hang it on instead; it must be one on record, or the inbox itself.
+        session: The id of an ancestor, to let the grant hold from there on whatever the scope; only the inbox's session
+            and ancestors on record are taken, never one that is merely claimed.
         inbox: The inbox the request lay in.
     """
     above = places_of(chain)
@@ -180,7 +184,10 @@ def _pairs(
 
 
 def _left_after(request: Request, grants: Sequence[Pair], context: DecisionContext) -> str:
-    """Resolve the same request again as if the grants held: the unit that would still ask; empty when none would."""
+    """Decide the same request as if the grants were recorded; give what would still ask or deny, empty when nothing.
+
+    A unit may stay open to the judge and yet be granted, so the units are looked at, and not only the outcome.
+    """
     as_if = _AsIf(context.taught, grants)
     step = begin(request, replace(context, taught=as_if))
     if isinstance(step, Decided):
@@ -193,7 +200,7 @@ def _left_after(request: Request, grants: Sequence[Pair], context: DecisionConte
 
 
 class _AsIf:
-    """The session rules there are, and some grants that there are not yet."""
+    """The session rules in force, and the proposed grants as if they were recorded. A `decision.SessionRules`."""
 
     def __init__(self, taught: SessionRules, grants: Sequence[Pair]) -> None:
         self._taught = taught

@@ -2,10 +2,11 @@
 
 Lives here: `TurnStarts`. Pure. Never here: what the notes say.
 
-Rules are rebuilt once per turn, so that everything the judge reads before the history stays byte for byte the same
-inside one, and the model's cache with it. What a person says meanwhile shows as marks on the history at once. A
-requester that names no turn gets new rules when a reply changes them. The turn is a claim: pinning an old one keeps
-notes from the judge, and never a grant, a refusal or a revocation from the order.
+The rules that a judge is shown change once per turn of the agent: so everything before the history is byte for byte the
+same inside a turn, and the model service can serve it from its cache. A note that a person gives meanwhile is shown at
+once beside the decision it belongs to, in the history. A requester that names no turn gets new rules whenever a reply
+changes them. The turn is a claim: a child that goes on naming an old one keeps new notes from the judge, but keeps no
+grant, refusal or revocation from the order.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ REQUESTERS: Final = 10_000
 
 
 class TurnStarts:
-    """When each requester's present turn began, told in journal lines."""
+    """At which journal line each requester's present turn was first seen."""
 
     def __init__(self) -> None:
         self._begun: dict[tuple[str, str], tuple[str, int]] = {}
@@ -27,7 +28,7 @@ class TurnStarts:
 
         Args:
             requester: (inbox, session).
-            turn: As the request names it; empty when it does not.
+            turn: The turn that the request names; empty when it names none.
             epoch: The line that last changed a rule.
 
         Returns:

@@ -3,8 +3,9 @@
 Lives here: `Grant`, `Guidance`, `Refusal`, and the `Anchor` each hangs on. Pure. Never here: how they come about
 (`fold.py`), who may use them (`view.py`).
 
-Names alone open nothing: an anchor is a session in one inbox (what was asked there is a fact), and where the session
-was started on record it is that very run of it.
+A session's name alone gives nobody a rule, because a child may claim any name. The anchor of a requester's rule also
+names the inbox that its request lay in, which the daemon saw itself. And where `fwdperm run` started the session, the
+anchor names that start, so that a later session of the same name is not taken for it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 REQUESTER = "requester"
 SUBTREE = "subtree"
@@ -27,7 +28,7 @@ class Anchor:
     """Where on the tree a session rule holds: at one session and below it.
 
     Attributes:
-        scope: `requester`, `subtree` or `tree`: what the person chose, for people.
+        scope: `requester`, `subtree` or `tree`: what the person chose. For showing; where it holds is in the rest.
         session: The session it hangs on.
         inbox: For `requester`, the inbox that session asks in: the same name from another inbox is somebody else.
             Empty for the others, whose session is itself an inbox, and so a fact.
@@ -127,13 +128,14 @@ def kind_of(rule: SessionRule) -> str:
     return type(rule).__name__.lower()
 
 
-def digest_of_values(values: Iterable[str]) -> str:
-    """Give the sha-256 (hex) of values in full: the journal's own, so that a recorded request can be recognised."""
-    return hashlib.sha256(json.dumps(list(values)).encode()).hexdigest()
-
-
 def likeness_of(surface: str, values_digest: str, cwd: str) -> str:
-    """Give what two requests share exactly when they ask for the identical thing."""
+    """Give a digest that is the same for two requests exactly when surface, values and directory are the same.
+
+    Args:
+        surface: The request's surface.
+        values_digest: Its values, as `journal.digest_of_values` gives it: a recorded request keeps no more of them.
+        cwd: Its working directory.
+    """
     return hashlib.sha256(json.dumps([surface, values_digest, cwd]).encode()).hexdigest()
 
 

@@ -1,10 +1,10 @@
-"""What one request may use of all that was taught: stage two of the order, bound to a place in the tree.
+"""Which of all session rules hold for one request: those of its own session and of the sessions above it.
 
 Lives here: `ChainStep` (one session of a parent chain) and `SessionRulesView`. Pure. Never here: how a chain is found,
 what time it is.
 
-Grants and notes are handed down only along places that are facts: the inbox a request lay in, and what is on record
-above it. A refusal needs only a name, because it can only narrow. In doubt a rule is not in force.
+A grant or note holds only for sessions that are facts: the inbox a request lay in, and the sessions on record above it.
+A claimed name is enough for a refusal, because a refusal makes nothing looser. In doubt a rule is not in force.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from fwdperm.decision import RuleAnswer
+from fwdperm.journal import digest_of_values
 from fwdperm.session_rules.project import NO_PROJECT, ProjectGrants
-from fwdperm.session_rules.values import Anchor, Grant, Guidance, Refusal, SessionRule, digest_of_values, likeness_of
+from fwdperm.session_rules.values import Anchor, Grant, Guidance, Refusal, SessionRule, likeness_of
 from fwdperm.wire import RuleRef
 
 if TYPE_CHECKING:
@@ -124,7 +125,10 @@ class SessionRulesView:
         return list(islice((rule for rule in rules if rule.seq <= self.until and self.is_in_force(rule)), most))
 
     def _places(self, *, names: bool = False) -> Iterator[SessionKey]:
-        """Give the places on the chain that rules may hang on; with `names` those that are only claimed too."""
+        """Give the keys of the rules to look at, from the requester up; with `names` also for merely claimed sessions.
+
+        This only narrows the search: `is_in_force` is asked about every rule that is found.
+        """
         seen = set()
         for depth, step in enumerate(self.chain):
             if not (step.is_fact or names or depth == 0):
@@ -135,14 +139,17 @@ class SessionRulesView:
                     yield place
 
     def _reaches(self, anchor: Anchor) -> bool:
-        """Say whether what hangs on an anchor is handed down to this request."""
+        """Say whether a rule with this anchor holds for this request: its session is on the chain, and is the same."""
         return any(
             step.session == anchor.session and _is_at(anchor, step, is_requester=depth == 0)
             for depth, step in enumerate(self.chain)
         )
 
     def _forbids(self, rule: Refusal) -> bool:
-        """Say whether a refusal holds: the session it was told to, or one below it, by name. A later run is not it."""
+        """Say whether a refusal holds: for the session it was told to and those below it, known by name alone.
+
+        A session of that name that was started later is not the one it was told to.
+        """
         anchor = rule.anchor
         return not rule.has_expired(self.now_ms) and any(
             step.session == anchor.session and not 0 < anchor.run < step.run for step in self.chain
@@ -150,13 +157,14 @@ class SessionRulesView:
 
 
 def _is_at(anchor: Anchor, step: ChainStep, *, is_requester: bool) -> bool:
-    """Say whether a step of the chain is the very session an anchor names."""
+    """Say whether a step of the chain is the very session an anchor names, and not another one of its name."""
     if step.is_over or anchor.run != step.run:
         return False
-    if not anchor.inbox:
+    if not anchor.inbox:  # hangs on an inbox's session: a claimed name is not enough
         return step.is_fact
     if step.inbox != anchor.inbox:
         return False
+    # It hangs on a requester. That is this one, or one that started this one and is on record.
     return is_requester or (step.is_fact and step.run > 0)
 
 
@@ -171,7 +179,7 @@ def _taught(rule: SessionRule, surface: str, pattern: str, action: str) -> RuleA
 
 
 def places_of(chain: Sequence[ChainStep]) -> list[str]:
-    """Give the sessions of a chain that are facts above the requester, nearest first: where a grant may be hung."""
+    """Give the sessions above the requester that a grant may hang on, nearest first: up to the first mere claim."""
     found = []
     for step in chain[1:]:
         if not step.is_fact:

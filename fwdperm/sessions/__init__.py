@@ -8,7 +8,7 @@
 
 Lives here: what is known of a session, whoever asks. Never here: what a session may do.
 
-`locations.py` is loaded by processes that start once for every question: standard library only.
+`locations.py` is loaded by a process that agents start for every tool call, so it imports the standard library only.
 """
 
 from __future__ import annotations

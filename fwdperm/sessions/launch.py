@@ -1,4 +1,4 @@
-"""`fwdperm run`: start a child that can ask, put its session and ruleset on record, pass signals on, record its end.
+"""`fwdperm run`: start a child that can ask, record its session and ruleset, pass signals on to it, record its end.
 
 Lives here: one child's life. Never here: the record's form (`registry.py`), the child's questions (`client/asking.py`).
 
@@ -33,7 +33,7 @@ _PASSED_ON: Final = (
     signal.SIGUSR2,
 )
 _FROM_TERMINAL: Final = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGHUP})
-"""Signals a terminal sends to the child too, which is in the same foreground group."""
+"""Signals that a terminal sends to every process in its foreground group, and so to the child as well."""
 
 
 def run_child(  # noqa: PLR0913 - what `fwdperm run` takes
@@ -112,7 +112,7 @@ def run_child(  # noqa: PLR0913 - what `fwdperm run` takes
 
 
 def _read_ruleset(path: Path) -> bytes:
-    """Read a ruleset that is to be recorded; refuse one with a mistake before anything starts under it."""
+    """Read a ruleset that is to be recorded; raise OperatorError for one with a mistake: then no child is started."""
     from fwdperm.rules import (  # noqa: PLC0415 - only a run with a ruleset needs the rules
         LayerKind,
         Severity,
@@ -143,7 +143,7 @@ def _live(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> int:
 
 
 class _Signals:
-    """Passes signals on to the child from before its start to after its end."""
+    """Passes signals on to the child. Those that come before it is started are kept for it."""
 
     def __init__(self) -> None:
         self._child: subprocess.Popen[bytes] | None = None

@@ -25,7 +25,7 @@ SESSION_VARIABLE: Final = "FWDPERM_SESSION"
 PARENT_VARIABLE: Final = "FWDPERM_PARENT"
 AGENT_VARIABLE: Final = "FWDPERM_AGENT"
 NO_AGENT: Final = "agent"
-"""The agent's name in a request of somebody who named none: the files must hold one."""
+"""The agent name in a request whose sender gave none: a request must name one."""
 TOKEN_VARIABLE: Final = "FWDPERM_TOKEN"  # noqa: S105 - the variable's name
 
 
@@ -109,8 +109,9 @@ def child_variables(*, root: str, session: str, parent: str, agent: str, token: 
 def fast_command(executable: str) -> list[str]:
     """Return the words that start fwdperm with the least delay, for hooks that run once per tool call.
 
-    The interpreter by its absolute path (a version manager's shim costs ten times its start), isolated and without the
-    `site` module, and this package by its path. Append `ask ...` or `hook ...`.
+    They name the interpreter by its absolute path (the shim of a version manager takes ten times as long to start),
+    have it skip the `site` module and the environment, and name this package by its path. Append `ask ...` or `hook
+    ...`.
 
     Args:
         executable: `sys.executable`.
@@ -119,7 +120,7 @@ def fast_command(executable: str) -> list[str]:
 
 
 def _base(env: Mapping[str, str], name: str) -> str:
-    """Return an XDG base directory, or nothing: the specification has relative ones ignored."""
+    """Return an XDG base directory; empty for none, and for a relative one, which the specification says to ignore."""
     value = env.get(name, "")
     return value if isabs(value) else ""
 
@@ -132,5 +133,5 @@ def _home(env: Mapping[str, str]) -> str:
 
 
 def _readable(name: str) -> str:
-    """Keep what is plain in a directory's name; the hash beside it does the telling apart."""
+    """Replace what is not a plain character in a directory's name; the hash beside it keeps names different."""
     return "".join(char if char.isascii() and (char.isalnum() or char in "-_") else "-" for char in name)[:40] or "root"

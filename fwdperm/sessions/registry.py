@@ -1,10 +1,10 @@
-"""What is on record of a session that `fwdperm run` started: the operator's word, kept where children do not reach.
+"""The records of sessions that `fwdperm run` started. Written for the operator, and kept where children cannot reach.
 
 Lives here: the record's form on disk, writing it, ending it, reading all of them. Never here: starting a process
 (`launch.py`), what the daemon makes of it (`sessions/session_tree.py`).
 
 Layout: `<state>/sessions/<enc(session)>.json`, beside it `<enc(session)>.toml`, the recorded ruleset, byte for byte.
-An ended session's record stays, without its token: what it denied still holds for children that outlive it.
+The record of an ended session stays, without its token: its denials still hold for children that live longer.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class RecordedSession:
         ended_ms: Epoch milliseconds of its end; 0 while it runs.
         pid: The launcher's process id: it lives as long as the child.
         ticks: That process's start in clock ticks since boot: a pid alone is reused.
-        boot: The boot in which those ticks count.
+        boot: Id of the boot that `ticks` are counted from.
     """
 
     session: str
@@ -59,7 +59,7 @@ class RecordedSession:
 
     @property
     def is_running(self) -> bool:
-        """Say whether its launcher still lives. False in doubt: then it proves nothing and may be started again."""
+        """Say whether its launcher still lives. In doubt False: then no request is proven to be of this session."""
         return not self.ended_ms and self.ticks > 0 and (self.ticks, self.boot) == (start_of(self.pid), _boot())
 
 
@@ -98,10 +98,10 @@ def record_session(state: Path, session: RecordedSession, *, ruleset: bytes | No
 
 
 def end_session(state: Path, session: RecordedSession, *, at_ms: int) -> None:
-    """Record that a session ended. Its token is forgotten; its ruleset goes on for children that outlive it.
+    """Record that a session ended, without its token. Its ruleset stays, for children that live longer.
 
-    A record that a newer run has replaced meanwhile is left alone; one that cannot be written says `ended` by its
-    launcher's death.
+    A record that a newer run of that name has replaced is left alone. If it cannot be written, the session counts as
+    ended all the same, once its launcher is gone.
     """
     path = state / "sessions" / f"{encode_session(session.session)}.json"
     try:
@@ -141,7 +141,7 @@ def start_of(pid: int) -> int:
 
 
 def this_process() -> dict[str, Any]:
-    """Return the fields that tell this process from any other."""
+    """Return the fields of a record that identify this process, also among those that get its id later."""
     pid = os.getpid()
     return {"pid": pid, "ticks": start_of(pid), "boot": _boot()}
 

@@ -3,8 +3,8 @@
 Lives here: `read_session_ruleset`. An edge. Never here: whose session it is, where its file lies, writing it
 (`registry.py`).
 
-What is recorded is the operator's file byte for byte, not the rules written anew: a denial then names the file and the
-line that the operator wrote, comments and all, and a person can compare the two files with `diff`.
+What is recorded is a copy of the operator's file, byte for byte. So a denial can name the line in the operator's own
+file, and a person can compare the two with `diff`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def read_session_ruleset(path: Path, *, source: str = "") -> Layer:
         source: The file it was copied from, whose name its rules carry; empty for the copy's own.
 
     Returns:
-        Its rules. A copy that is missing or cannot be read gives a broken layer: never wider.
+        Its rules. For a copy that is missing or cannot be read, a broken layer: then no allow counts.
     """
     try:
         data = read_file(path, limit=RULESET_BYTES, follow=False).data

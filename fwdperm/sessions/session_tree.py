@@ -1,8 +1,9 @@
 """Who is whose parent, and what of it is known rather than claimed.
 
-Lives here: the tree of sessions as the daemon sees it. A session is *known* when `fwdperm run` recorded it; everything
-a request says of itself is a claim. Claims draw the chain that people are shown and add the denials of the claimed
-ancestors; they never add an allow. Never here: a ruleset, a file.
+Lives here: the tree of sessions as the daemon sees it. Never here: a ruleset, a file.
+
+A session is *known* when `fwdperm run` recorded it. Everything that a request says of itself is a *claim*. Claims are
+shown to people, and the denials of claimed ancestors count; no allow ever counts because of a claim.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
 
 CLAIMS_KEPT: Final = 10_000
-"""Claimed edges remembered, the newest: every process that asks without a session of its own is one more. A forgotten
-edge only shortens the chain that is shown, and the denials that are looked for, above an inbox nobody recorded."""
+"""Claimed edges that are remembered, the newest ones. Bounded, because each process that asks without a session id of
+its own adds one. Without an edge, the ancestors that it led to are not shown, and their denials do not count; that only
+concerns what lies above an inbox that nobody recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class SessionTree:
     """The tree of sessions: recorded ones, and edges that requests claimed.
 
     Attributes:
-        changes: Moves whenever the tree changes.
+        changes: A number that is another one after every change of the tree.
     """
 
     def __init__(self) -> None:
@@ -69,9 +71,9 @@ class SessionTree:
         self._running = frozenset(running)
 
     def see(self, request: Request) -> bool:
-        """Take the edges a request claims: its session asks in this inbox, and what it says of those above it.
+        """Remember the edges that a request claims: from its session to the inbox, and those above that it names.
 
-        The first claim for a session stays.
+        Of several claims for a session the first one counts.
 
         Returns:
             True when the edge is new, so that it is worth recording.
@@ -87,7 +89,7 @@ class SessionTree:
         return is_new and request.session != request.inbox
 
     def claim(self, session: str, parent: str, *, agent: str = "") -> None:
-        """Take an edge that was claimed, or that an earlier daemon recorded as claimed."""
+        """Remember one claimed edge, unless there is one for this session. Also for claims that the journal holds."""
         if session in self._claimed:
             return
         while len(self._claimed) >= CLAIMS_KEPT:
@@ -149,15 +151,15 @@ class SessionTree:
     def chain(self, request: Request) -> tuple[ChainMember, ...]:
         """Give the parent chain of a request, the requester first, the root last.
 
-        The inbox is a fact (the file lay there) and so is everything recorded above it; the requester itself is one
-        only with its proof. Whatever is reached by a claimed edge is claimed.
+        The inbox is a fact, because the daemon found the file in it, and so is what is recorded above it. The requester
+        itself is a fact only with its proof. Whatever is found by a claimed edge is a claim.
         """
         proven = self.is_proven(request)
         known = self._known.get(request.session)
         mine = known.agent if proven and known is not None else request.agent
         places = [ChainMember(request.session, mine, known, trusted=proven)]
-        # A name that is only claimed hides nothing: whoever calls itself one of its ancestors has that ancestor's own
-        # place, and all above it, on its chain all the same.
+        # A requester without proof is not put into `seen`: it may call itself by the name of one of its ancestors, and
+        # must not thereby take that ancestor, and the denials from there on, off its chain.
         seen = {request.session} if proven else set()
         session, trusted = request.inbox, True
         while session and session not in seen and len(places) < ROUTE_HOPS:

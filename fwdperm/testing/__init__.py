@@ -1,11 +1,11 @@
-"""The simulator: a tree, a scripted judge, a scripted human, a clock its owner moves. Shared by tests and users.
+"""The simulator: a tree, a scripted judge, a scripted human, a clock that moves when told. Shared by tests and users.
 
 `simulation.py`     the real order, lifecycle, queue and journal over an in-memory transport; nothing sleeps
 `demonstration.py`  a real daemon and real child processes, shown
 `model_server.py`   a model's service on the loopback interface
 `agent_model.py`    a model that plays a script for real coding agents
 
-Lives here: what stands in for the world. Never here: a decision of its own.
+Lives here: stand-ins for people, models, agents and the machine. Never here: a decision of its own.
 """
 
 from __future__ import annotations

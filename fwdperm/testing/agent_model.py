@@ -8,8 +8,9 @@ The script travels in the prompt, so that a subagent is scripted by the prompt i
 
     play([[call("Agent", prompt=play([[call("Bash", command="make")]]))]])
 
-Each inner list is one turn; its calls are made at once. The model counts the turns the conversation holds already and
-makes the next one's calls; after the last it answers in words that repeat what the tools returned.
+Each inner list is one turn; all its calls are made together. The model counts the turns that the conversation it is
+sent already holds, and makes the calls of the next. After the last it answers with a text that repeats what the tools
+returned.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def play(turns: Sequence[Sequence[dict[str, Any]]], *, words: str = "Please foll
 
     Args:
         turns: One list of calls per turn.
-        words: What stands before it, for the agents' own logs.
+        words: A text to put in front, for the agents' own logs.
     """
     return f"{words}\n{_OPENS}{json.dumps(turns)}\n"
 
@@ -105,7 +106,7 @@ class AgentModel:
         self._thread.join()
 
     def was_told(self, text: str) -> bool:
-        """Say whether a text stood in anything a model was sent after a tool ran, so that a model could read it."""
+        """Say whether any body that was sent holds a text, so that a model would have read it."""
         return any(text in json.dumps(body, ensure_ascii=False) for body in tuple(self.sent))
 
 
@@ -371,7 +372,7 @@ def _parts(content: Any) -> list[dict[str, Any]]:
 
 
 def _words_of(content: Any) -> str:
-    """Give the text of a content that may be text, one part or many."""
+    """Give the text of a message's content, which may be a text, one part or a list of parts."""
     if isinstance(content, str):
         return content
     parts: Iterable[Any] = content if isinstance(content, list) else [content] if content else []

@@ -76,14 +76,14 @@ EXPECTED: Final[Mapping[str, str]] = {
     "rm -r build/out": "denied",
     "cat notes.md > review.md": "approved",
 }
-"""What the script comes to. A person at the terminal may say otherwise."""
+"""The outcomes when the script answers. A person at the terminal may answer otherwise."""
 
 
 def demonstrate(*, by_script: bool, quiet: bool = False) -> int:
-    """Play it. A person at the terminal answers, unless there is none or `by_script` is set.
+    """Run the demonstration. A person at the terminal answers, unless there is none or `by_script` is set.
 
     Returns:
-        0 when every child heard an answer and, by script, exactly the expected one.
+        0 when every child got an answer and, if the script answered, exactly the expected one.
     """
     asks_person = not by_script and sys.stdin.isatty()
     with tempfile.TemporaryDirectory(prefix="fwdperm-") as directory:
@@ -217,7 +217,7 @@ class _Stage:
         return lines
 
     def judge(self, *, scripted: bool) -> int:
-        """Give 0 when every question got an answer, and by script exactly the expected one."""
+        """Give 0 when every question got an answer and, if the script answered, exactly the expected one; else 1."""
         heard = {value: str(answer.get("outcome")) for _, value, answer in self._answers}
         if set(heard) != set(EXPECTED):
             return 1

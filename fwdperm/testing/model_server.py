@@ -189,7 +189,7 @@ class ModelServer:
             self._script = _Script(deque(acts))
 
     def decide(self, by: Callable[[dict[str, Any]], Act]) -> None:
-        """Let a function of the question's body decide what to do."""
+        """Let a function of the question's body choose the act."""
         with self._lock:
             self._script = _Script(decide=by)
 

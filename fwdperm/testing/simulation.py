@@ -1,4 +1,4 @@
-"""A whole daemon without files, threads or waiting.
+"""A whole daemon without inbox files, threads or waiting.
 
 Lives here: `Simulation` and its scripted parts. The order, the lifecycle, the queue, the ledger and the journal are the
 real ones; only the transport, the clock, the judge's model and the human are played. Never here: anything a daemon
@@ -43,7 +43,7 @@ START_MS = 1_700_000_000_000
 
 
 class FakeClock:
-    """Two clocks that move only when told to; the wall clock can jump."""
+    """Both clocks. They move only when told to, and the wall clock can jump."""
 
     def __init__(self, *, wall_ms: int = START_MS) -> None:
         self._wall_ms = wall_ms
@@ -230,7 +230,7 @@ class SimulatedRules:
         )
 
     def epoch(self, request: Request, context: DecisionContext) -> str:
-        """Name the rules a judge would be shown: the real thing, but for a context that a test made up."""
+        """Name the rules that a judge would be shown, as the daemon does; for `taught` of a test, only the rulesets."""
         if self.taught is not None:
             return context.version
         return epoch_of(background_of(self._taught_rules.brief(request, context), context.taught), context)
@@ -252,20 +252,20 @@ class _PromptDisplay:
 
 
 class Simulation:
-    """A daemon that is turned by hand.
+    """A daemon whose turns the test calls for.
 
     Args:
         directory: An empty directory for the journal.
         rules: The recorded ruleset, TOML.
         human: Who answers prompts at the end of each turn.
         judge: What plays the judge; None for none configured.
-        mode: How bold.
+        mode: The mode of all rulesets: who is asked about what rules leave open.
         limits: How long requests wait.
         clock: The clock; a new one when left out.
         transport: The transport; a new one when left out (give the old one after a simulated crash).
         workspace: The directory the operator vouches for.
         attended: Whether an interface is attached.
-        last_word: Whose answer counts; its own when left out.
+        last_word: Says whose answer counts; its own when left out.
     """
 
     def __init__(  # noqa: PLR0913 - a simulation states its whole world
@@ -370,7 +370,7 @@ class Simulation:
                 self.answer(question.key, reply)
 
     def answer(self, key: RequestKey, reply: Reply, *, via: str = "script") -> Answered:
-        """Answer as a person would, and let it out."""
+        """Answer as a person would, and publish what follows from it."""
         question = self.queue.get(key)
         answered = self.lifecycle.referrals.reply(key, question.digest if question else None, reply, via=via)
         self.lifecycle.flush()

@@ -70,11 +70,11 @@ class UnitEvidence:
     Attributes:
         surface: The unit's surface.
         text: Its first spelling.
-        action: What was found for it: `allow`, `ask`, `deny`, or `-` when it had no opinion.
+        action: What the rules say of it: `allow`, `ask`, `deny`, or `-` when none speaks of it.
         rule: The rule that spoke; None for a default.
         danger: Its guard class.
-        guard_id: The guard entry that earned the class.
-        note: Why an allow did not count, or how it was covered; empty otherwise.
+        guard_id: Id of the guard's reason for that class.
+        note: Why an allow did not count, or which rule for its carrier allows it; empty otherwise.
         stands: Where in the request it was found.
     """
 
@@ -115,7 +115,7 @@ class Decision:
     ruleset: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse to exist as something that must not: an approval by nobody, a reason code beside a decider."""
+        """Raise ValueError for what must not exist: an approval by nobody, or a code beside somebody who decided."""
         if (self.stage is Stage.NOBODY) != (self.code is not None):
             raise ValueError("a code belongs to exactly those decisions that nobody made")
         if self.stage is Stage.NOBODY and self.outcome is Outcome.APPROVED:

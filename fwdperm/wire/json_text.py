@@ -1,10 +1,8 @@
-"""JSON for processes that start once per question.
+"""JSON for processes that start once for every question.
 
-Lives here: reading and writing JSON text with the interpreter's own scanner, without importing `json` (which costs
-half as much again as starting the interpreter). Strict: duplicate keys, NaN and infinities are refused,
-and so is writing a lone surrogate.
-Never here: what the text means. The serving side validates with its own models; this is the asking side's.
-Standard library only; CPython's (`_json` is its own accelerator).
+Lives here: reading and writing JSON text with CPython's `_json`, without importing `json`, which takes half as long as
+starting the interpreter. Strict: duplicate keys, NaN, infinities and lone surrogates are refused. Never here: what the
+text means. For the asking side only; the daemon reads with `strict.py` and its own models.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ class JsonError(ValueError):
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build an object, refusing a key that stands twice: two readers could each believe another one."""
+    """Build an object; refuse one that has a key twice, because another reader might take the other value."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise JsonError("an object holds the same key twice")
@@ -36,7 +34,7 @@ def _refuse_constant(name: str) -> Any:
 
 
 class _Context:
-    """What the interpreter's scanner asks its owner for."""
+    """The attributes that `_json`'s scanner reads from the decoder it is given."""
 
     strict = True
     object_hook = None

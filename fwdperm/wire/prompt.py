@@ -3,8 +3,7 @@
 Lives here: `Prompt` and `Reply` as they lie on disk, and their strict reading. Any user interface is a reader of
 prompts and a writer of replies. Never here: a file being opened, the queue (`seat/`), what an answer causes.
 
-Everything a prompt quotes from a requester is untrusted text, kept as it came: whoever shows it sends it through
-`shown` first.
+What a prompt holds of a requester is untrusted text, kept as it came: whoever shows it has to escape it with `shown`.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _WORD_CHARS: Final = 80
 
 
 class OnDisk(BaseModel):
-    """A form as it lies on disk: frozen, strict, camelCase."""
+    """What all these files have in common: frozen, strictly checked, keys in camelCase."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -50,8 +49,8 @@ class PromptUnit(OnDisk):
         rule: The pattern of the rule that spoke; empty for a default.
         origin: Where that rule stands: `file:line`.
         danger: Its class: `read-only`, `routine`, `ruled`, `dangerous`, `critical`.
-        id: Stable id of the guard entry that earned the class.
-        reason: That class, or why an allow did not count, in words.
+        id: Stable id of the guard's reason for that class.
+        reason: The reason in words, or why an allow did not count.
     """
 
     surface: str
@@ -145,7 +144,7 @@ class Prompt(OnDisk):
 
     @property
     def is_grave(self) -> bool:
-        """Say whether approving takes the whole word `yes`. True for every class not known to be mild."""
+        """Say whether approving takes the whole word `yes`: for dangerous and critical, and for unknown classes."""
         return self.danger not in _MILD
 
     @property
@@ -212,7 +211,7 @@ class Reply(OnDisk):
 
     @model_validator(mode="after")
     def _only_always_records(self) -> Self:
-        """Refuse what only *always* may carry beside another answer: it would be ignored without a word."""
+        """Raise ValueError when another answer has fields that are for *always*: they would be ignored silently."""
         if self.reply is not ReplyKind.ALWAYS:
             for name in ("patterns", "scope", "session", "expires_in_ms", "look"):
                 if getattr(self, name) is not None:
@@ -243,8 +242,8 @@ class ReplyOutcome(OnDisk):
 
     Attributes:
         outcome: What became of it. `shown` answers a look: nothing was answered.
-            `not_taken` (nobody serves; the answer was taken back) and `not_said` (it was taken,
-            and the word of what became of it got lost) are said by the asking side alone.
+            `not_taken` (nobody serves; the answer was taken back) and `not_said` (the daemon took it,
+            and did not say what became of it) are never written by the daemon, only used by whoever left the answer.
         words: The same for a person, who decided included.
         lines: What an *always* would record, a line each, safe to show.
         v: Version of this form.
@@ -293,7 +292,7 @@ def parse_prompt(data: bytes) -> Prompt:
 
 
 def encode_form(value: OnDisk) -> bytes:
-    """Write a prompt, a reply, its outcome or a rule command as it lies on disk; what was not said is left out."""
+    """Give the bytes of a prompt's, reply's, outcome's or rule command's file; fields that are None are left out."""
     return value.model_dump_json(by_alias=True, exclude_none=True).encode()
 
 

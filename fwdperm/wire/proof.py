@@ -1,8 +1,10 @@
-"""The digests that both sides of the inbox compute: of a file's bytes, and of a requester's proof.
+"""The digests that both sides of the inbox compute: of a file's bytes, and a requester's proof.
 
-Lives here: sha-256 of bytes, the keyed digest that shows who started a requester, and how that is compared.
-Never here: a file, a token's storage, a decision about what a missing proof means (it only ever narrows).
-Standard library only, and the interpreter's own hash modules before `hashlib`: the per-call client reads it.
+Lives here: sha-256 of bytes, the keyed digest that proves which session a requester is, and comparing that. Never here:
+a file, storing a token, what a missing proof means.
+
+CPython's own hash modules are imported in place of `hashlib`, which is slower to import: the client loads this for
+every question.
 """
 
 from __future__ import annotations
@@ -21,12 +23,12 @@ except ImportError:
 
 
 def digest_of(content: bytes) -> str:
-    """Return the sha-256 of a file's bytes, in hex: the one digest that is shown, judged, recorded and answered."""
+    """Return the sha-256 of a file's bytes, in hex: a request is named by it in prompt, record and answer."""
     return str(sha256(content).hexdigest())
 
 
 def _blake2s(message: bytes, *, key: bytes = b"", size: int = 32) -> bytes:
-    """Hash, and load the hash only then: a requester without a token never needs it."""
+    """Hash a message. The module is imported here, because a requester without a token does not need it."""
     try:
         from _blake2 import blake2s  # noqa: PLC0415 - see above
     except ImportError:  # pragma: no cover - an interpreter built without its own hashes
@@ -35,7 +37,7 @@ def _blake2s(message: bytes, *, key: bytes = b"", size: int = 32) -> bytes:
 
 
 def short_digest(text: str) -> str:
-    """Return eight hex characters that tell two texts apart in a file name. Not for anything secret."""
+    """Return eight hex characters of a hash, to keep the file names of two texts different. Proves nothing."""
     return _blake2s(text.encode(errors="surrogateescape"), size=4).hex()
 
 

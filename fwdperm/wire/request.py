@@ -1,9 +1,9 @@
-"""One forwarded ask, as the house passes it on: facts and provenance.
+"""One request, as all rooms behind `request_file.py` get it: facts and provenance.
 
-Lives here: the plain frozen values every later room reads. Never here: JSON (that is `request_file.py`), a path.
+Lives here: the frozen values. Never here: JSON (`request_file.py`), a path.
 
-Facts are fixed where the request is born and carried unchanged; nothing here is derived from the serving side's
-working directory.
+The requester states the facts, and they are passed on unchanged; nothing in them comes from the daemon's own working
+directory.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Facts:
     """What is accessed, in the words a rule can be matched on.
 
     Attributes:
-        surface: What kind of thing (the gate's surface, not the display's).
+        surface: What kind of thing, as rules are matched (a pi child may show people another name for it).
         values: Every spelling of the one thing, the first as typed. For `bash` the whole command line stands first.
         cwd: The requester's working directory, absolute; empty when it did not say.
         home: The requester's home directory; empty when it did not say.
@@ -45,7 +45,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A pattern the requester itself suggests for an *always*. A claim: shown, never taken unasked."""
+    """A pattern that the requester suggests for an *always*. A claim: the daemon makes its own suggestions."""
 
     surface: str
     pattern: str
@@ -57,12 +57,13 @@ class Request:
 
     Attributes:
         id: Equals its file's stem.
-        digest: sha-256 (hex) of the bytes that were read; what is shown, judged, recorded and answered has this one.
+        digest: sha-256 (hex) of the bytes that were read; names them in the prompt, the record and the answer.
         inbox: The session whose inbox it lay in. The only part of its provenance that is not a claim.
         session: The requester's session id (a claim).
         agent: The requester's agent name (a claim).
         facts: What to decide on; None when there are no usable facts: then it goes to the human.
-        floor: Why it floors to ask, in words; empty when its facts are whole, and never without facts.
+        floor: Why no rule, session rule or judge may allow it, so that a person is asked; empty when its facts are
+            complete. Never empty without facts.
         surface: What to display when there are no facts.
         value: As above.
         evidence: Other texts in the request that show what would run (pi's "full command"): `deny` looks at them too.
@@ -79,7 +80,7 @@ class Request:
         proof: Keyed digest that shows the requester was started by `fwdperm run`; empty when there is none.
 
     Raises:
-        ValueError: Without facts and without a floor: nothing could be decided on, and nothing would say so.
+        ValueError: Without facts and without a floor.
     """
 
     id: str

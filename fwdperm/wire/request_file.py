@@ -1,6 +1,6 @@
 """From the bytes of a request file to a `Request`, or to the reason it is refused.
 
-Lives here: the wire's shapes (every version of the pi wire, and our superset) and the one function that reads them.
+Lives here: the forms of a request file (of every version of pi, and ours with more fields), and reading them.
 Pure. Never here: the file itself (`inbox/files.py`), whether it may be permitted.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NO_FACTS: Final = "the request carries no facts to match a rule on"
-_LATEST_MS: Final = 1 << 50  # the year 37648; past it a clock is not wrong but hostile
+_LATEST_MS: Final = 1 << 50  # the year 37648; a larger number is no clock's mistake, and is taken for this one
 CONTRADICTS: Final = "the request says different things of what would run"
 PARTIAL: Final = "the request shows a longer command than the facts it carries"
 
@@ -31,8 +31,8 @@ PARTIAL: Final = "the request shows a longer command than the facts it carries"
 _FULL_COMMAND: Final = re.compile(
     r"\(\s*full\s+command\s*:\s*(?:(?P<text>.*)\)|(?P<open>.*))", re.IGNORECASE | re.DOTALL
 )
-"""Where pi shows the whole line: `(full command: 'a && b'). Allow this command?`. To the last bracket, for the command
-may hold some."""
+"""Where pi shows the whole line: `(full command: 'a && b'). Allow this command?`. It is read up to the last `)`,
+because the command may hold some itself; without any, to the end."""
 _REQUESTED: Final = re.compile(
     r"requested bash command (?P<text>'.*?')(?: \(full command:|\. Allow this command\?)", re.IGNORECASE | re.DOTALL
 )
@@ -40,6 +40,8 @@ _REQUESTED: Final = re.compile(
 
 
 class _Wire(BaseModel):
+    """What all parts of a request file have in common: frozen, strictly checked, unknown keys ignored."""
+
     model_config = ConfigDict(frozen=True, strict=True, extra="ignore", alias_generator=to_camel, populate_by_name=True)
 
 
@@ -76,7 +78,10 @@ class _Approval(_Wire):
 
 
 class RequestFile(_Wire):
-    """A request as a child writes it. Unknown fields are ignored; nested objects are read leniently, one by one."""
+    """A request as a child writes it. Unknown fields are ignored.
+
+    Nested objects are only checked to be objects here: a mistake in one of them must not refuse the whole request.
+    """
 
     model_config = ConfigDict(title="Request")
 
@@ -159,7 +164,7 @@ def read_request(data: bytes, *, stem: str, inbox: str) -> Request:
 
 
 def _check(wire: RequestFile, *, stem: str, inbox: str) -> None:
-    """Check what ties the content to the place it lay in. Fails closed."""
+    """Raise ChildError when the content names another id or inbox than the file it lay in, or has texts too long."""
     if wire.id != stem or not is_request_id(stem):
         raise ChildError(f"its id {wire.id[:80]!r} differs from its file's name", code="id")
     if wire.target_session_id.strip() != inbox.strip():
@@ -174,7 +179,11 @@ def _check(wire: RequestFile, *, stem: str, inbox: str) -> None:
 
 
 def _facts(wire: RequestFile) -> tuple[Facts | None, str]:
-    """Give the facts, or why there are none. A malformed intent is dropped as a whole: it floors to ask."""
+    """Give the facts, and why a person has to look, if so.
+
+    Malformed facts are dropped as a whole. When other parts of the request say something else than the facts, the facts
+    are given with a floor.
+    """
     if wire.access_intent is None:
         return None, NO_FACTS
     try:
@@ -206,7 +215,7 @@ def _facts(wire: RequestFile) -> tuple[Facts | None, str]:
 
 
 def _quoted(text: str) -> str:
-    """Give the beginning of a requester's words so that they end no quotation of ours."""
+    """Clip a requester's words, and replace double quotation marks: they could end the quotation around them."""
     begun = text if len(text) <= NAME_CHARS else f"{text[:NAME_CHARS]}..."
     return begun.replace('"', "'")
 
@@ -240,9 +249,9 @@ def _longer(wire: RequestFile) -> Iterator[str]:
 
 
 def _contradicts(wire: RequestFile, intent: AccessIntent) -> bool:
-    """Say whether a request names one thing in one place and another in the next: then nothing of it is believed."""
+    """Say whether parts of a request name different things; then no rule may allow it."""
     if intent.surface != "bash":
-        return intent.surface.strip().lower() == "bash"  # no surface of ours, and meant to be taken for one
+        return intent.surface.strip().lower() == "bash"  # `Bash` is another surface here, and no rule for `bash` speaks
     if intent.asking_units is not None and not intent.asking_units:
         return True
     if any(not unit.command.strip() for unit in intent.asking_units or ()):
@@ -257,7 +266,7 @@ def _listed(value: object) -> list[object]:
 
 
 def _unquoted(text: str) -> str:
-    """Take off the quotes that pi puts around a command; it escapes none in it."""
+    """Remove the quotation marks that pi puts around a command; pi does not escape those inside it."""
     text = text.strip()
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"`" else text
 
@@ -276,7 +285,7 @@ def _suggestions(approval: dict[str, Any] | None) -> tuple[Suggestion, ...]:
 
 
 def _ancestors(raw: list[Any] | None) -> tuple[tuple[str, str], ...]:
-    """Read the claimed chain above the inbox as far as it is well-formed; it only draws the tree and adds denials."""
+    """Read the claimed ancestors of the inbox, up to the first malformed one: they are only shown, and add denials."""
     found: list[tuple[str, str]] = []
     for item in (raw or ())[:ROUTE_HOPS]:
         session = item.get("sessionId") if isinstance(item, dict) else None
@@ -288,14 +297,14 @@ def _ancestors(raw: list[Any] | None) -> tuple[tuple[str, str], ...]:
 
 
 def _wait_ms(wire: RequestFile) -> int:
-    """Give how long the requester waits from its own `createdAt`: a difference of one clock, so jumps do not matter."""
+    """Give how long the requester waits: the difference of two times of its own clock, since ours may differ."""
     if wire.deadline_ms is None:
         return 0
     return max(1, min(int(wire.deadline_ms) - int(wire.created_at), int(LONGEST_WAIT_S * 1000)))
 
 
 def _absolute(path: str | None) -> str:
-    """Keep a path only when it is absolute: a relative one would be resolved against somebody else's directory."""
+    """Give a path if it is absolute, else nothing: a relative one would be resolved in the daemon's directory."""
     return path if path and path.startswith("/") and len(path) <= VALUE_CHARS else ""
 
 

@@ -100,18 +100,19 @@ def response_to(request: Request, decision: Decision, *, at_ms: int) -> dict[str
     """Give the answer file's content for a decision.
 
     Args:
-        request: What was asked; its digest is repeated so that a child can tell the answer is to its own bytes.
-        decision: The final word.
+        request: What was asked; its digest is in the answer, so that a child can see that its own request was meant.
+        decision: What was decided.
         at_ms: Now, epoch milliseconds.
 
     Returns:
-        A JSON object. `approved_for_session` is never handed out: a grant lives in the daemon, where it stays
-        listed, revocable and recorded. An approval's note is mirrored in `denialReason`, the only text channel pi
-        children pass on; they ignore it for the verdict.
+        A JSON object. Its state is never `approved_for_session`: grants are kept by the daemon, where they are listed
+        and can be revoked. The note on an approval is also put into `denialReason`, the only text that pi children pass
+        on to the model; they do not take it for a denial.
     """
     approved = decision.outcome is Outcome.APPROVED
     told = decision.reason[:PI_NOTE_CAP]
-    # The fields of `Response`, whose validation of our own words would be a tenth of the floor's whole round trip.
+    # The fields of `Response`, written by hand: validating our own values would take a tenth of the shortest round
+    # trip.
     answer: dict[str, Any] = {
         "v": 1,
         "approved": approved,

@@ -48,7 +48,7 @@ class RuleCommand(OnDisk):
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
-        """Refuse half a command, and what the other one carries."""
+        """Raise ValueError for a command that lacks a field, or has one that is for the other command."""
         adding = (self.surface, self.pattern, self.session, self.project, self.expires_in_ms)
         if self.do == "revoke":
             if self.rule is None:

@@ -3,9 +3,8 @@ r"""Untrusted text made safe to show: one function for every channel.
 Lives here: `shown`, what it cannot say itself (`suspicions`), and cutting that never hides that it cut (`clip`).
 Never here: colours, frames, a terminal. Standard library only, pure.
 
-What a person reads must be what would run. So everything that a screen would swallow, move or run together is written
-out: a control character as `\u{1B}`, three hundred blanks as `[300 blanks]`. The writing can be read back: two
-different texts never look the same.
+What a person reads must be what would run. So what a screen would not show, or show elsewhere, is written out: a
+control character as `\u{1B}`, three hundred blanks as `[300 blanks]`. No two different texts are shown alike.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _BLANKS: Final = 8
 _NEWLINES: Final = 3
 """Line ends in a row shown as they are."""
 _MARKS: Final = 3
-"""Marks on one letter shown as they are: what the scripts of the world need."""
+"""Combining marks on one letter that are shown as they are: enough for the scripts in use."""
 _QUOTED_CHARS: Final = 40
 """Characters of a suspicious word that are quoted in a suspicion."""
 
@@ -42,7 +41,8 @@ _INVISIBLE_RANGES: Final = (
 )
 _DIRECTION: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
-# What is not plain ASCII, and the places where plain ASCII could be mistaken for our own writing.
+# What has to be looked at: a run of anything but printable ASCII; ASCII that reads like our own escapes (`\u{`,
+# `[9 blanks]`, `[4 empty lines]`); and too many blanks in a row.
 _SPECIAL: Final = re.compile(
     r"[^ -~]+"
     r"|\\(?=u\{)"
@@ -126,8 +126,9 @@ def _is_plain(char: str, *, before: str) -> bool:
         return False
     if not _is_mark(char):
         return True
-    # A mark belongs on a letter, and few on one: a tower of them would cover the lines above. One that composes with
-    # its letter would look like the composed letter, and is written out; one that encloses could cross out anything.
+    # A combining mark is shown only on a letter, and few on one: very many would cover the lines above. One for which
+    # there is a single character with the same look (e and accent) is escaped, or two texts would look the same. So is
+    # one that encloses a letter, because it could cross it out.
     if not before or len(before) > _MARKS or unicodedata.category(before[0])[0] != "L":
         return False
     return unicodedata.category(char) != "Me" and unicodedata.normalize("NFC", before + char) == before + char
@@ -149,7 +150,7 @@ class Clipped:
 
     @property
     def is_cut(self) -> bool:
-        """Say whether anything was left out: then nothing may be approved from it."""
+        """Say whether anything was left out. What was shown so must not be approved."""
         return self.hidden_lines > 0
 
 
@@ -205,8 +206,8 @@ def fit(safe: str, *, lines: int, columns: int, between_words: bool = False) -> 
 def columns_of(char: str) -> int:
     """Tell how many columns a printable character takes on a terminal at most: 0 (mark), 1 or 2.
 
-    Where terminals differ (ambiguous width, symbols drawn as pictures) it is 2: a row may end early, but the terminal
-    never wraps one by itself, which would put untrusted text in front of the margin.
+    Where terminals differ (ambiguous width, symbols drawn as pictures) it is 2. A row may then be shorter than it could
+    be. Were it too long, the terminal would wrap it, and untrusted text would begin a line without our margin.
     """
     if char.isascii():
         return 1
@@ -217,7 +218,7 @@ def columns_of(char: str) -> int:
 
 
 def _wrap(line: str, *, columns: int, between_words: bool) -> list[str]:
-    """Cut a shown line into rows of at most the width, so that the terminal never wraps by itself. Nothing is lost."""
+    """Cut an escaped line into rows of at most the width, so that the terminal wraps none. Nothing is left out."""
     if between_words:
         return _wrap_words(line, columns=columns)
     if line.isascii():
@@ -237,7 +238,7 @@ def _wrap(line: str, *, columns: int, between_words: bool) -> list[str]:
 
 
 def _wrap_words(line: str, *, columns: int) -> list[str]:
-    """Cut after the last blank that leaves a row at least a third full, else at the width."""
+    """Cut a line into rows at blanks; a row that would be less than a third full that way is cut at the width."""
     rows: list[str] = []
     while line:
         row = _wrap(line[: columns + 1], columns=columns, between_words=False)[0]
@@ -251,7 +252,7 @@ def _wrap_words(line: str, *, columns: int) -> list[str]:
 # -- what looks like something else ----------------------------------------------------------------------------
 
 _ALPHABETS: Final = frozenset({"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU", "DESERET"})
-"""Scripts with letters that look like Latin ones; mixing two of them inside a word is how a look-alike is made."""
+"""Scripts with letters that look like Latin ones. A word with letters of two of them may imitate another word."""
 _LIKE_LATIN: Final = frozenset("асԁеһіјӏорԛѕԝхуѵАВЕНІЈКМОРЅТХУΑΒΕΖΗΙΚΜΝΟΡΤΥΧονυ")  # noqa: RUF001 - look-alikes are the point
 _LIKE_SLASH: Final = frozenset("\u2044\u2215\u29f8\u2571\uff0f\u2024\u2236\ua789\u02d0\u01c0\u2223\u037e\u2010\u2011")
 _WORD: Final = re.compile(r"[^\W\d_]+")
@@ -264,8 +265,8 @@ def suspicions(text: str) -> tuple[str, ...]:
         text: Anything.
 
     Returns:
-        One phrase per kind of trick, safe to show; empty when there is none. A hint for people: nothing is decided
-        on it, and its silence proves nothing.
+        A phrase for each kind of trick, safe to show; empty when none was found. Only a hint for people: nothing is
+        decided by it, and finding none proves nothing.
     """
     found = [*_padding(text)]
     if text.isascii() and text.isprintable():
@@ -305,7 +306,10 @@ def _codes(chars: list[str]) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """Find words that mix alphabets, pass for Latin, or are Latin in disguise: the first of each kind."""
+    """Find words that mix alphabets, that look like Latin ones, or whose letters are styled Latin ones (full width).
+
+    Only the first of each kind is given.
+    """
     found: dict[str, str] = {}
     for match in _WORD.finditer(text):
         word = match[0]

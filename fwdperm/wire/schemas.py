@@ -23,7 +23,7 @@ def _schema(model: type[BaseModel]) -> Callable[[], dict[str, Any]]:
 
 
 def _request() -> dict[str, Any]:
-    """Give the request's schema with its facts spelled out: the reader takes them leniently, writers should not."""
+    """Give the request's schema with that of its facts, which the reader only checks to be an object at first."""
     made = RequestFile.model_json_schema(by_alias=True)
     intent = AccessIntent.model_json_schema(by_alias=True)
     definitions = {**made.pop("$defs", {}), **intent.pop("$defs", {}), "AccessIntent": intent}

@@ -1,4 +1,4 @@
-"""Strict JSON: what `json.loads` lets through and we do not.
+"""Strict JSON: refusing what `json.loads` takes and two readers could understand differently.
 
 Lives here: one reader. Never here: what the values mean.
 """
@@ -44,14 +44,15 @@ def strict_loads(data: bytes) -> Any:
         raise ChildError(f"nests deeper than {JSON_DEPTH} levels") from None
     except ValueError as error:  # an integer of too many digits
         raise ChildError(f"holds a number out of range: {error}"[:200]) from None
-    # Escapes alone can bring a lone surrogate, and depth needs brackets: most requests need no walk.
+    # UTF-8 cannot hold a lone surrogate, only an escape can; and without brackets there is no depth. So most requests
+    # need no check of each value.
     if "\\u" in text or text.count("{") + text.count("[") > JSON_DEPTH:
         _check(value)
     return value
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build an object, refusing a key that stands twice."""
+    """Build an object; refuse one that has a key twice."""
     made = dict(pairs)
     if len(made) != len(pairs):
         seen: set[str] = set()
@@ -75,7 +76,7 @@ _decode = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, 
 
 
 def _check(value: Any) -> None:
-    """Walk the values without recursion: depth, lone surrogates."""
+    """Raise ChildError for too many levels or a lone surrogate. Goes level by level, as recursion could go too deep."""
     level: list[Any] = [value]
     for _ in range(JSON_DEPTH + 1):
         below: list[Any] = []

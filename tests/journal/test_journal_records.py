@@ -20,7 +20,7 @@ from fwdperm.journal.record import (
     RuleAddedRecord,
     UnknownRecord,
 )
-from fwdperm.journal.request_records import asked_record, decided_record, digest_of
+from fwdperm.journal.request_records import asked_record, decided_record, digest_of_values
 from fwdperm.journal.sanitize import Sanitized, clip, sanitized
 from fwdperm.wire.decision import Decision, Outcome, RuleRef, Stage, UndecidedCode, UnitEvidence
 from fwdperm.wire.request import Facts, Request
@@ -154,7 +154,7 @@ def test_a_long_value_keeps_its_beginning_its_length_and_its_digest() -> None:
     record = sanitized(DecidedRecord(values=(long, "b"))).record
     assert isinstance(record, DecidedRecord)
     assert record.values == (short, "b")
-    assert record.values_digest == digest_of((long, "b"))
+    assert record.values_digest == digest_of_values((long, "b"))
 
 
 def test_the_longest_request_makes_a_line_of_bounded_size() -> None:

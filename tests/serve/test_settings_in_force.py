@@ -17,7 +17,7 @@ from fwdperm.rules.mode import Mode
 from fwdperm.rules.rule import LayerKind
 from fwdperm.rules.toml_file import SETTINGS, read_config
 from fwdperm.seat.unattended import Unattended
-from fwdperm.serve.in_force import Kind, as_written, differences, digest_of, set_by_hand
+from fwdperm.serve.in_force import Kind, as_written, differences, digest_of_text, set_by_hand
 from fwdperm.serve.logs import configure_logs
 from fwdperm.serve.parts import DaemonOptions, build_parts
 from fwdperm.serve.status import Status
@@ -207,7 +207,7 @@ def test_a_daemon_that_lost_a_setting_of_the_text_it_read_is_found_out(tmp_path:
     path = tmp_path / "c.toml"
     path.write_text(CASES[name][0], encoding="utf-8")
     lost = as_written(Config(), read_config("", file="c", kind=LayerKind.USER))
-    digest = digest_of(path.read_bytes())
+    digest = digest_of_text(path.read_bytes())
     status = Status("r", pid=1, started_at=1, updated_at=1, config=str(path), config_digest=digest, settings=lost)
     found = {one.words.split("`")[1]: one.kind for one in differences(status)}
     assert found[name] is Kind.SETTING

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fwdperm.journal.request_records import digest_of_values
 from fwdperm.rules.unit import Unit
 from fwdperm.rules.wildcard import Wildcard
 from fwdperm.session_rules.grants import GrantIndex, place_of
@@ -19,7 +20,6 @@ from fwdperm.session_rules.values import (
     Grant,
     Guidance,
     Refusal,
-    digest_of_values,
     dump_rule,
     kind_of,
     likeness_of,

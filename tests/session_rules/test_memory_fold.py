@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from fwdperm.journal import record
 from fwdperm.journal.record import JournalEntry
-from fwdperm.journal.request_records import digest_of
+from fwdperm.journal.request_records import digest_of_values
 from fwdperm.rules.unit import Unit
 from fwdperm.rules.wildcard import Wildcard
 from fwdperm.session_rules.fold import RulesFold
 from fwdperm.session_rules.history import HistoryFold
 from fwdperm.session_rules.turn_starts import TurnStarts
-from fwdperm.session_rules.values import Grant, Guidance, Refusal, digest_of_values, likeness_of
+from fwdperm.session_rules.values import Grant, Guidance, Refusal, likeness_of
 from fwdperm.session_rules.view import ChainStep, SessionRulesView, places_of
 from fwdperm.wire.decision import Outcome, RuleRef, Stage
 from fwdperm.wire.request import Facts, Request
@@ -37,7 +37,7 @@ def a_question(draw: Random, **key: str) -> record.AskedRecord:
     value, cwd = draw.choice(VALUES), draw.choice(("/w", "/v"))
     session, surface = draw.choice(NAMES), draw.choice(SURFACES)
     return record.AskedRecord(
-        **key, session=session, surface=surface, cwd=cwd, values=(value,), values_digest=digest_of([value])
+        **key, session=session, surface=surface, cwd=cwd, values=(value,), values_digest=digest_of_values([value])
     )
 
 
@@ -299,7 +299,7 @@ def test_a_refusal_answers_exactly_the_identical_request_of_whom_it_was_told(
     fold = folded(entries(journal))
     told = [one for _, one in journal if isinstance(one, record.AskedRecord)]
     about = told[which % len(told)] if told else record.AskedRecord(surface="bash", values=("make a",), cwd="/w")
-    like = likeness_of(about.surface, digest_of(about.values), about.cwd)
+    like = likeness_of(about.surface, digest_of_values(about.values), about.cwd)
     alike = [rule for rule in fold.rules.values() if isinstance(rule, Refusal) and rule.likeness == like]
     asked = Request("x", "", "root", "a", "", Facts(about.surface, about.values, about.cwd))
     for view in seen_from_everywhere(fold, now=now):
@@ -341,11 +341,6 @@ def test_a_grant_may_hang_only_on_what_is_fact_above_the_requester(chain: list[C
             break
         expected.append(step.session)
     assert places_of(chain) == expected
-
-
-@given(st.lists(st.text(max_size=5), max_size=3))
-def test_values_have_the_digest_that_the_journal_gives_them(values: list[str]) -> None:
-    assert digest_of_values(values) == digest_of(values)
 
 
 # -- turns ----------------------------------------------------------------------------------------------------

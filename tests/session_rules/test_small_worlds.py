@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from fwdperm.journal.record import JournalEntry, RuleAddedRecord, RuleRevokedRecord
+from fwdperm.journal.request_records import digest_of_values
 from fwdperm.rules.unit import Unit
 from fwdperm.session_rules.fold import RulesFold
-from fwdperm.session_rules.values import Anchor, Grant, Guidance, Refusal, SessionRule, digest_of_values, likeness_of
+from fwdperm.session_rules.values import Anchor, Grant, Guidance, Refusal, SessionRule, likeness_of
 from fwdperm.session_rules.view import ChainStep, SessionRulesView
 from fwdperm.wire.request import Facts, Request
 

@@ -1,10 +1,10 @@
-"""Other programs' permission settings as rulesets of ours; nothing becomes wider.
+"""Turning other programs' permission settings into rulesets of ours that allow no more.
 
 Lives here: `import_settings`, one reader per program, and the draft they write into. Pure.
 Never here: files, deciding.
 
-Where two meanings differ, an allow is carried over only when ours cannot match more, and a deny or ask only when ours
-cannot match less. What is left out stands as a comment with its reason.
+Where a pattern there and one here differ in meaning, an allow is carried over only if ours matches no more, and a deny
+or ask only if ours matches no less. What is left out is written as a comment, with the reason.
 """
 
 from __future__ import annotations

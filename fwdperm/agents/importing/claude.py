@@ -83,7 +83,7 @@ def _read_rule(rule: str, action: str, draft: Draft) -> None:  # noqa: C901, PLR
 
 
 def _cannot(rule: str, action: str, draft: Draft, why: str, *, surfaces: tuple[str, ...]) -> None:
-    """Leave an allow out; widen a deny or an ask to the whole surface, so that nothing slips through."""
+    """Leave out an allow; let a deny or ask hold for everything of the surfaces, so that it matches no less."""
     if action == "allow":
         draft.drop(f"allow {rule}", why)
         return
@@ -140,9 +140,11 @@ def _narrow_path(inside: str) -> str | None:
     if head.startswith("//"):
         head = head[1:]
     elif head.startswith("/"):
-        return None  # below the settings file's directory, which is not known here
+        return None  # it is meant below the directory of the settings file, and we do not know that directory
     elif "/" not in head.removeprefix("./") and not head.startswith("~") and not deep:
-        head = head.removeprefix("./")  # matches at any depth there, in the directory itself here
+        head = head.removeprefix(
+            "./"
+        )  # there it matches at any depth; here only in the directory itself, which is less
     return (head.removeprefix("./") + ("/*" if deep else "")) or None
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 ACTIONS: Final = ("allow", "ask", "deny")
 PATHS: Final = ("read", "write", "edit", "multiedit", "notebook_edit", "path_read", "path_write")
+# What is kept or dropped on the way to plain JSON: `"a // text"` is kept; `// comment`, `/* comment */`, and a comma
+# before `}` or `]` (also with a comment in between) are dropped.
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=\s*(?://[^\n]*\s*)*[}\]])', re.DOTALL)
 _KEY: Final = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -44,7 +46,7 @@ class Draft:
         kind: The program they come from.
         file: Its settings file.
         default: The action for everything no rule speaks of.
-        closed: An action that stands over every allow, when a rule is about every tool at once; empty for none.
+        closed: The least strict action any rule may have, when the settings hold a rule for all tools; empty for none.
     """
 
     kind: str
@@ -55,7 +57,7 @@ class Draft:
     _dropped: list[str] = field(default_factory=list)
 
     def add(self, surface: str, pattern: str, action: str) -> None:
-        """Add a rule after those there are. A pattern that stands already moves to the end."""
+        """Add a rule at the end; one with the same pattern is replaced."""
         rules = self._rules.setdefault(surface, {})
         rules.pop(pattern, None)
         rules[pattern] = action
@@ -92,7 +94,7 @@ class Draft:
 
 
 def read_json_with_comments(text: str, *, file: str) -> dict[str, Any]:
-    """Read JSON in which comments and commas before a closing bracket may stand.
+    """Read JSON that may hold comments, and commas before a closing bracket.
 
     Raises:
         OperatorError: It is none, or no object.

@@ -24,7 +24,7 @@ _SURFACES: Final[Mapping[str, tuple[str, ...]]] = {
     "external_directory": ("external_directory",),
 }
 _BY_PATTERN: Final = {"glob": "glob", "grep": "grep", "list": "ls"}
-"""Tools whose patterns there are matched on what is searched for, and here on where."""
+"""Tools whose patterns there match what is searched for; here a pattern matches where it is searched."""
 _ENV: Final = ("*.env", "*.env.*")
 _LATE: Final = "`*` after other tools overrides them there and cannot here"
 
@@ -45,13 +45,13 @@ def read(settings: Mapping[str, Any], draft: Draft) -> None:
         read_rules = table.get("read", {})
         for pattern in _ENV:
             if not isinstance(read_rules, dict) or pattern not in read_rules:
-                draft.add("read", pattern, "ask")  # there, without a rule for it
+                draft.add("read", pattern, "ask")  # OpenCode asks about these without any rule
     if settings.get("agent") or settings.get("mode"):
         draft.drop("agent", "agents' own permissions; write them as `[agents.NAME.rules...]`")
 
 
 def _default(table: Mapping[str, Any], draft: Draft) -> bool:
-    """Read `*`; say whether every allow must be left out, because a stricter `*` stands after it."""
+    """Read the rule for all tools; say whether no allow may be carried over, because a stricter `*` comes after it."""
     if "*" not in table:
         draft.drop("(no `*`)", "what no rule settles is allowed there, and asks here")
         return False

@@ -2,8 +2,8 @@
 
 Lives here: its surfaces and its layers. Its patterns mean what ours mean. Pure. Never here: its agents' own sections.
 
-There, `path` and `external_directory` are layers of their own and the strictest layer decides, so their denials and
-asks come last here, and an exception from them is left out.
+There, `path` and `external_directory` are judged beside the tool's own rules, and the strictest result counts. So here
+their denials and asks come last, where they win, and an exception from one of them is left out.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def read(settings: Mapping[str, Any], draft: Draft) -> None:  # noqa: C901 - one
 
 
 def _paths(rules: Mapping[str, str], draft: Draft) -> None:
-    """Put the layer of paths over the tools' own rules: asks, then denials; allows are what is left."""
+    """Add the rules for paths behind the tools' own: asks, then denials. An allow among them adds nothing."""
     narrowing = False
     if "*" not in rules and draft.default != "allow":
         draft.add_all((*PATHS, *_LOOKING), ["*"], draft.default)
