@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.programs import changes_what_runs, decides_programs, read_command_use
+from fwdperm.programs import changes_what_runs, decides_programs, lookup, read_command_use
 from fwdperm.rules import Unit
 from fwdperm.shell import Stands, Word, ending_of_filled, literal_values, parse_line, put_in, values_set_once
 from fwdperm.units.known_parts import ANYTHING, possible_path, possible_texts, variables_in
@@ -122,6 +122,7 @@ class _Units:
             self.possible_commands -= 1
             strict = (*strict, *possible_commands_of_script(self.line, index, home=self.facts.home))
         runs_inside = command.harmless and index in self.wrapping and has_harmless_prefixes(command)
+        is_text = not self.line.functions and not self.decided and _is_only_text(command)
         self.decided = self.decided or any(decides_programs(name.partition("[")[0]) for name, _ in command.prefixes)
         mentions = unexplained_text(self.line, index, is_carrier=index in self.wrapping)
         named = files_to_run(command)
@@ -131,13 +132,13 @@ class _Units:
                 "bash",
                 texts.spellings,
                 strict,
-                auxiliary=runs_inside or command.remote,
+                auxiliary=runs_inside or is_text or command.remote,
                 opaque=command.opaque,
                 stands="harmless wrapper" if runs_inside else _stands(command),
                 carrier=carrier,
                 program=command.program,
                 remote=command.remote,
-                aside=runs_inside,
+                aside=runs_inside or is_text,
                 command=index,
                 consented=command.consented,
                 possible=(ANYTHING,) if self.decided else possible_texts(command),
@@ -356,6 +357,28 @@ def _stands(command: Command) -> str:
     """Say where a command stands; for a wrapped one, in what."""
     is_wrapped = command.stands is Stands.WRAPPER and command.wrapped_by
     return f"inside {command.wrapped_by}" if is_wrapped else str(command.stands)
+
+
+def _is_only_text(command: Command) -> bool:
+    """Say whether a command puts the literal text of a here-document into another's words, and does nothing else.
+
+    It is how people write a message of several lines: `git commit -m "$(cat <<'EOF' ...)"`.
+    """
+    program = lookup(command.program)
+    return (
+        command.stands is Stands.SUBSTITUTION
+        and len(command.words) == 1
+        and command.words[0].raw == command.program
+        and "/" not in command.program
+        and not (command.opaque or command.prefixes or command.remote or command.wrapped_by)
+        and program is not None
+        and bool(program.use.routine)
+        and "reader" in program.families
+        and program.families.isdisjoint(("interpreter", "changer"))
+        and command.fed_by < 0
+        and bool(command.redirects)
+        and all(one.operator in ("<<", "<<-") and one.target.known for one in command.redirects)
+    )
 
 
 def _base(command: Command) -> str | None:

@@ -376,3 +376,29 @@ def test_the_lists_of_the_harmless_give_reasons() -> None:
     reasons = [one.use.wrapping.transparent for one in every_program() if one.use.wrapping is not None]
     assert sum(map(bool, reasons)) >= 9
     assert all(HARMLESS.values())
+
+
+@pytest.mark.parametrize(
+    ("line", "is_text"),
+    [
+        ("git commit -m \"$(cat <<'EOF'\nFix `x`\nEOF\n)\"", True),
+        ('git commit -m "$(cat <<EOF\nFix x\nEOF\n)"', True),
+        ('git commit -m "$(cat <<EOF\n$(rm x)\nEOF\n)"', False),
+        ('git commit -m "$(cat <<EOF\n$X\nEOF\n)"', False),
+        ("git commit -m \"$(cat f <<'EOF'\nx\nEOF\n)\"", False),
+        ("git commit -m \"$(cat <<'EOF' > f\nx\nEOF\n)\"", False),
+        ("git commit -m \"$(/tmp/cat <<'EOF'\nx\nEOF\n)\"", False),
+        ("git commit -m \"$(c\\at <<'EOF'\nx\nEOF\n)\"", False),
+        ("git commit -m \"$(sh <<'EOF'\nrm x\nEOF\n)\"", False),
+        ("git commit -m \"$(vi <<'EOF'\nrm x\nEOF\n)\"", False),
+        ("git commit -m \"$(less <<'EOF'\nrm x\nEOF\n)\"", False),
+        ("cat() { rm x; }; git commit -m \"$(cat <<'EOF'\nx\nEOF\n)\"", False),
+        ("PATH=.; git commit -m \"$(cat <<'EOF'\nx\nEOF\n)\"", False),
+        ("git commit -m \"$(P=1 cat <<'EOF'\nx\nEOF\n)\"", False),
+        ("cat <<'EOF'\nx\nEOF", False),
+    ],
+)
+def test_a_message_of_several_lines_needs_no_rule_for_the_program_that_prints_it(line: str, is_text: bool) -> None:
+    units = break_down(Facts("bash", (line,), cwd="/w/proj", home="/home/u")).units
+    inner = [unit for unit in units if unit.surface == "bash" and unit.program not in ("git", "")][-1]
+    assert inner.aside is is_text
