@@ -40,6 +40,8 @@ command may begin, and the same letters as flags behind a substitution."""
 
 _INSTALLS_THE_PROJECT: Final = frozenset({"install", "-e", "--editable", "-q", "--quiet", "."})
 """Words of an installation of the project itself, which its own files describe: `pip install -e .`"""
+_EMPTIES: Final = frozenset({">", ">|", "&>"})
+"""Redirections that leave a file empty where no command writes anything."""
 _REGENERABLE: Final = frozenset(
     [
         "build",
@@ -90,6 +92,9 @@ def command_danger(command: Command, location: Location) -> Assessment | None:  
                 Danger.DANGEROUS, "dangerous.sensitive-read", "reads a sensitive path", (redirect.target.text,)
             )
     if not command.words:
+        emptied = next((one.target.text for one in command.redirects if one.operator in _EMPTIES), "")
+        if emptied and not emptied.endswith(".log"):
+            return Assessment(Danger.DANGEROUS, "dangerous.empties", "empties a file", (emptied,))
         return None
     argv = command.argv
     program = lookup(command.program)

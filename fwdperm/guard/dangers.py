@@ -97,7 +97,11 @@ def _at_their_place(danger: UsePattern, typed: tuple[str, ...], use: Use) -> lis
 
 
 def _is_among(word: str, danger: UsePattern) -> bool:
-    if word in danger.operands or ("$" in danger.operands and "$" in word and not word.startswith("-")):
+    if (
+        word in danger.operands
+        or f"{word.partition('=')[0]}=" in danger.operands
+        or ("$" in danger.operands and "$" in word and not word.startswith("-"))
+    ):
         return True
     return has_option(word, danger.options)
 

@@ -44,9 +44,12 @@ def reach_of(command: Command, program: Program, location: Location) -> Assessme
         )
     if "remote copier" in families and any(_ELSEWHERE.match(word) for word in argv[1:]):
         return Assessment(Danger.DANGEROUS, "dangerous.send", "copies to or from another machine", argv[:1])
-    if files is Files.CHANGE and (lost := _changes_system(command, location)):
+    if files in (Files.CHANGE, Files.WRITE) and (lost := _changes_system(command, location)):
         return Assessment(Danger.DANGEROUS, "dangerous.write-outside", "changes a directory of the system", lost)
     if files in (Files.MOVE, Files.WRITE_LAST) and len(argv) > 2:  # noqa: PLR2004 - source and target
+        if location.resolve(argv[-1]).startswith(_SYSTEM):
+            why = "changes a directory of the system"
+            return Assessment(Danger.DANGEROUS, "dangerous.write-outside", why, (command.program, argv[-1]))
         return _placed(argv[-1], location)
     return None
 

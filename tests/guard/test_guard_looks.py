@@ -55,6 +55,10 @@ xxd notes.txt
 """Only looks, or stays in the workspace: the judge may settle it."""
 
 ASKS = """
+> out.log
+>> notes.txt
+make -f Makefile.ci test
+make CC=gcc
 alias ll='ls -la'
 apt search x
 bluetoothctl connect 00:00
@@ -95,6 +99,14 @@ echo $HOSTILE
 
 DANGEROUS = """
 cat *
+chmod 777 /etc
+cp a /usr/local/bin/x
+make -f -
+make -f- x
+make MAKEFLAGS=x
+make SHELL=/bin/x
+tee /etc/x
+> src/app.py
 grep -r 'api_key' .
 cat /proc/self/maps
 crontab -
