@@ -97,11 +97,10 @@ def _at_their_place(danger: UsePattern, typed: tuple[str, ...], use: Use) -> lis
 
 
 def _is_among(word: str, danger: UsePattern) -> bool:
-    if (
-        word in danger.operands
-        or f"{word.partition('=')[0]}=" in danger.operands
-        or ("$" in danger.operands and "$" in word and not word.startswith("-"))
-    ):
+    """Say whether a word is one of a danger's options or operands; an operand `X=` is any value of X."""
+    if word in danger.operands or f"{word.partition('=')[0]}=" in danger.operands:
+        return True
+    if "$" in danger.operands and "$" in word and not word.startswith("-"):
         return True
     return has_option(word, danger.options)
 
