@@ -110,6 +110,7 @@ class _ProgramPage(_UsePage):
     runs_tools: str = ""
     mild: str = ""
     shows_version: bool = False
+    running_settings: str = ""
     variables: str = ""
 
 
@@ -265,6 +266,7 @@ def _program(name: str, page: _ProgramPage, reasons: dict[str, str]) -> dict[str
         runs_tools=page.runs_tools.split(),
         mild=page.mild.split(),
         shows_version=page.shows_version,
+        running_settings=page.running_settings.split(),
         variables=page.variables.split(),
     )
 

@@ -284,6 +284,7 @@ class Program:
             the tool itself is the first word (`npx eslint`).
         mild: Words with which, alone, its danger is mild enough for a user's rule (`npm ci`: locked dependencies).
         shows_version: True when a lone `--version` is routine.
+        running_settings: Names of settings whose value it runs, in small letters; `*` stands for any part.
         variables: Variables of the environment by which it runs other code.
     """
 
@@ -302,4 +303,5 @@ class Program:
     runs_tools: tuple[str, ...] = ()
     mild: frozenset[str] = frozenset()
     shows_version: bool = False
+    running_settings: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()

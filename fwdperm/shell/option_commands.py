@@ -1,7 +1,7 @@
 """Commands that options run, of programs that are no wrappers: `tar --to-command=X`, `nix develop -c X y`.
 
-Lives here: `commands_of_options`. Never here: wrappers (`unwrap.py`, `wrapper_options.py`), settings in which a command
-may hide (`git -c`), which the book calls dangerous.
+Lives here: `commands_of_options`. Never here: wrappers (`unwrap.py`, `wrapper_options.py`), which options and settings
+run something (the book of programs).
 
 Errs towards more: an option is looked for in every word, and a long one in every abbreviation.
 """
@@ -9,26 +9,32 @@ Errs towards more: an option is looked for in every word, and a long one in ever
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
-from fwdperm.programs import Takes
+from fwdperm.programs import Takes, lookup
 from fwdperm.shell.command import Word
-from fwdperm.shell.inner_command import InnerCommand, Unwrapped
+from fwdperm.shell.inner_command import UNKNOWN_CODE, InnerCommand, Unwrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fwdperm.programs import Option, Reading
+    from fwdperm.programs import Option, Program, Reading
 
-_RUNS: Final = frozenset({Takes.PROGRAM, Takes.SHELL, Takes.COMMAND})
+_RUNS: Final = frozenset({Takes.PROGRAM, Takes.SHELL, Takes.COMMAND, Takes.SETTING})
+_BARE: Final = re.compile(r"[\w+-]+")
+"""A name without a path: `less`."""
+_NAMED: Final = re.compile(r"[\w.'\"-]*[\w.-]=")
+"""A setting of which the name is known: `core.pager=$X`."""
 _NO_PROGRAM: Final = re.compile(r"[\d.]*|@.*", re.DOTALL)
 """A value that names no program though the option may: none at all, a version (`3.12`), a reference (`@file`)."""
 
 
-def commands_of_options(words: Sequence[Word], reading: Reading) -> Unwrapped | None:
+def commands_of_options(program: Program, words: Sequence[Word], reading: Reading) -> Unwrapped | None:
     """Read what a command's options run.
 
     Args:
+        program: Its program's page.
         words: The command's words, the program first.
         reading: Which use of the program it is.
 
@@ -41,9 +47,29 @@ def commands_of_options(words: Sequence[Word], reading: Reading) -> Unwrapped | 
             behind = tuple(words[at:])
             result.carried.extend([InnerCommand(behind)] if behind else [])
             break
-        if not (value.known and _NO_PROGRAM.fullmatch(value.text)):
-            result.add_code(value)
-    return result if result.carried else None
+        if option.takes is Takes.SETTING:
+            _add_setting(result, program, value)
+        else:
+            _add(result, value)
+    return result if result.carried or result.opaque else None
+
+
+def _add_setting(result: Unwrapped, program: Program, given: Word) -> None:
+    """Give what a setting makes the program run: `core.pager=less`, and `alias.x=!cmd`, whose sign is dropped."""
+    name, _, value = given.text.partition("=")
+    if program.running_settings and not given.known and not _NAMED.match(given.raw):
+        result.opaque = UNKNOWN_CODE
+    elif any(fnmatchcase(name.strip().lower(), pattern) for pattern in program.running_settings):
+        value = value.strip().lstrip("!")
+        _add(result, Word(value, value, known=given.known))
+
+
+def _add(result: Unwrapped, value: Word) -> None:
+    """Give what runs, unless it is nothing, or a program that by its bare name does nothing but show its input."""
+    shown = lookup(value.text) if value.known and _BARE.fullmatch(value.text) else None
+    is_harmless = shown is not None and bool(shown.use.routine) and "interpreter" not in shown.families
+    if not (is_harmless or (value.known and _NO_PROGRAM.fullmatch(value.text))):
+        result.add_code(value)
 
 
 def _given(words: Sequence[Word], reading: Reading) -> Iterator[tuple[Option, Word, int]]:

@@ -57,7 +57,7 @@ def unwrap(words: Sequence[Word]) -> Unwrapped | None:  # noqa: C901, PLR0912 - 
     reading = _read_known(found, words)
     use, start = _wrapping_use(found, reading, words)
     if use is None or use.wrapping is None:
-        return read_sourced(base, words) if base in (".", "source") else commands_of_options(words, reading)
+        return read_sourced(base, words) if base in (".", "source") else commands_of_options(found, words, reading)
     row = WrapperUse(found, use, use.wrapping)
     result = Unwrapped(" ".join((base, *use.words)), is_runner=use.wrapping.is_runner)
     words = [words[0], *words[start - use.wrapping.keeps_name :]]

@@ -252,6 +252,17 @@ def test_what_options_and_operands_run_is_a_unit_of_its_own(bulk: Bulk, value: s
     assert decide(bulk, value, (f"{program} *", "allow")) == "ask"
 
 
+def test_a_setting_that_runs_something_is_a_command_of_its_own(bulk: Bulk) -> None:
+    """`git *` is no word for what `core.pager` runs; settings that run nothing, and harmless pagers, need no other."""
+    rule = ("git *", "allow")
+    asked = ["core.pager=evil", "Core.Pager=evil", "alias.x='!evil'", "diff.y.textconv=./evil", '"core.pager=$X"', "$X"]
+    quiet = ["user.name='A B'", "color.ui=always", "core.pager=cat", "core.pager=", 'user.name="$X"']
+    assert {one: decide(bulk, f"git -c {one} log", rule) for one in asked} == dict.fromkeys(asked, "ask")
+    assert {one: decide(bulk, f"git -c {one} log", rule) for one in quiet} == dict.fromkeys(quiet, "allow")
+    assert decide(bulk, "git -c core.pager='rm x' log", ("*", "allow"), ("rm *", "deny")) == "deny"
+    assert decide(bulk, "cargo --config 'build.rustc-wrapper=\"evil\"' build", ("cargo *", "allow")) == "ask"
+
+
 @pytest.mark.parametrize(
     "value",
     ["npm run shutdown", "mytool note 'the reboot loop'", "git commit -m 'rm -rf / is gone'", "echo rm -rf /"],
