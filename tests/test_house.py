@@ -22,7 +22,7 @@ HOUSE = Path(fwdperm.__file__).parent
 TOP = HOUSE.parent
 
 FRONT_TO_BACK = [
-    {"_doors", "errors", "settings", "redaction", "clock"},
+    {"_doors", "errors", "settings", "redaction", "clock", "late_log"},
     {"wire"},
     {"programs"},
     {"rules"},

@@ -24,8 +24,9 @@ def main() -> int:
     if asks_to_stop is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C while modules load ends us without a traceback
     gc.disable()  # importing makes no garbage, and looking for some takes a tenth of the start
-    from fwdperm.cli.app import app  # noqa: PLC0415 - typer loads when a command runs, not when a name is looked up
+    from fwdperm.cli.app import load  # noqa: PLC0415 - typer loads when a command runs, not when a name is looked up
 
+    app = load(sys.argv[1:])
     gc.enable()
     signal.signal(signal.SIGINT, asks_to_stop)
     if sys.argv[1:2] and sys.argv[1] in _READERS:

@@ -1,17 +1,32 @@
 """Putting the families of commands together.
 
-Lives here: the application object and its entry. Each family is imported when one of its commands is run or listed.
+Lives here: the application object, and which family has which command: a family is imported when one of its commands
+is run; all are when they are listed, or when the command is not known.
 """
 
 from __future__ import annotations
 
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Final
 
 import typer
 
 import fwdperm
-from fwdperm.cli import agents, answering, auditing, doctor, explaining, judging, remembering, ruling, serving, telling
 from fwdperm.cli.common import say
+
+FAMILIES: Final = {
+    "serving": ("serve", "run", "simulate"),
+    "answering": ("list", "show", "allow", "reject"),
+    "explaining": ("explain",),
+    "ruling": ("init", "trust", "check"),
+    "remembering": ("rules",),
+    "telling": ("status", "tree", "why", "schema"),
+    "auditing": ("audit",),
+    "judging": ("judge",),
+    "agents": ("install", "uninstall", "import", "bridge", "hook"),
+    "doctor": ("doctor",),
+}
+"""The commands of each family, in the order in which they are listed; a family is a module of this room."""
 
 app = typer.Typer(
     name="fwdperm",
@@ -46,5 +61,16 @@ def ask() -> None:
     raise typer.Exit(2)  # never reached: the fast path takes `ask` before typer is imported
 
 
-for family in (serving, answering, explaining, ruling, remembering, telling, auditing, judging, agents, doctor):
-    family.register(app)
+def load(arguments: list[str]) -> typer.Typer:
+    """Add the family that a command line names, or every one.
+
+    Args:
+        arguments: The words behind the program.
+
+    Returns:
+        The application. Importing one family takes a third of the time of all.
+    """
+    named = [family for family, commands in FAMILIES.items() if arguments[:1] and arguments[0] in commands]
+    for family in named or FAMILIES:
+        import_module(f"fwdperm.cli.{family}").register(app)
+    return app

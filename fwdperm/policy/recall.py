@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-import structlog
 import tomli_w
 
 from fwdperm.clock import SystemClock
 from fwdperm.errors import EnvironmentFailure
 from fwdperm.journal import replay_journal
+from fwdperm.late_log import late_log
 from fwdperm.policy.taught_rules import TaughtRules
 from fwdperm.rules import write_private
 from fwdperm.session_rules import Grant, Guidance, HistoryFold, Refusal, RulesFold, SessionRule, kind_of
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from fwdperm.session_rules import RuleUse
     from fwdperm.sessions import SessionTree
 
-log = structlog.get_logger("fwdperm.serve")
 
 SNAPSHOT: Final = "session-rules.toml"
 _HEAD: Final = """\
@@ -118,7 +117,7 @@ class SnapshotFile:
             write_private(self._path, (_HEAD + body).encode(errors="replace"))
             self._written = names
         except EnvironmentFailure as error:
-            log.warning("snapshot.failed", reason=str(error))
+            late_log().warning("snapshot.failed", reason=str(error))
 
 
 def _when(ms: int) -> datetime:

@@ -10,11 +10,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import structlog
-
 from fwdperm.decision import DecisionContext, NothingTaught
 from fwdperm.guard import Surroundings
 from fwdperm.judge import Background
+from fwdperm.late_log import late_log
 from fwdperm.policy.briefing import background_of, epoch_of
 from fwdperm.policy.config import read_settings
 from fwdperm.rules import Mode, untrusted
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
     from fwdperm.rules import ConfigFile, Layer, Problem, Ruleset, RulesetFiles
     from fwdperm.sessions import ChainMember, RecordedSession, SessionTree
     from fwdperm.wire import Request
-
-log = structlog.get_logger("fwdperm.serve")
 
 
 _RULESETS_KEPT: Final = 1_024
@@ -110,20 +107,20 @@ class Rulebook:
         self._rulesets.clear()
         self.projects.forget()
         for problem in self.files.reload():
-            log.warning("ruleset.problem", problem=str(problem))
+            late_log().warning("ruleset.problem", problem=str(problem))
         generation = self.files.generation
         if generation == self._reported:
             return False
         is_first = self._reported < 0
         _, wrong = self._settings()
         for problem in wrong:
-            log.warning("setting.problem", problem=str(problem))
+            late_log().warning("setting.problem", problem=str(problem))
         self._surround()
         self.problems = (*self.files.problems(), *wrong)
         # Set here alone: whatever else set it would hide that change from the next reload, which then says "no change".
         self._reported = generation
         if not is_first:
-            log.info("ruleset.reloaded", problems=len(self.problems))
+            late_log().info("ruleset.reloaded", problems=len(self.problems))
         return not is_first
 
     def reload_sessions(self) -> None:

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-import structlog
-
 from fwdperm.errors import EnvironmentFailure
 from fwdperm.journal import RepliedRecord, RuleAddedRecord, RuleRevokedRecord
+from fwdperm.late_log import late_log
 from fwdperm.session_rules import TREE, Anchor, Objection, Proposal
 from fwdperm.wire import Fate, ReplyKind, ReplyOutcome, shown
 
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from fwdperm.policy.taught_rules import TaughtRules
     from fwdperm.sessions import SessionTree
     from fwdperm.wire import Reply, Request, RuleCommand
-
-log = structlog.get_logger("fwdperm.serve")
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,10 +210,10 @@ class Teaching:
             )
         except EnvironmentFailure as error:
             self.trouble = f"a grant for the project was not written: {error}"
-            log.error("grant.unwritten", reason=str(error))  # noqa: TRY400 - the reason says it all
+            late_log().error("grant.unwritten", reason=str(error))
         else:
             self.trouble = ""
-            log.info("grant.written", file=str(path), grants=len(one.pairs))
+            late_log().info("grant.written", file=str(path), grants=len(one.pairs))
 
     def _text(self, text: str) -> str:
         """Give a note as it may stand in a project's file: empty when it is too long or may hold a secret."""

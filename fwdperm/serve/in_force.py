@@ -14,12 +14,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import structlog
 import tomli_w
 
 from fwdperm.errors import EnvironmentFailure
 from fwdperm.inbox import held_directory, os_error_words, remove_file, replace_file
 from fwdperm.judge import JudgeSetup
+from fwdperm.late_log import late_log
 from fwdperm.policy import Config, read_settings
 from fwdperm.redaction import redacted_text
 from fwdperm.rules import RULESET_BYTES, ConfigFile, Layer, LayerKind, Mode, read_config, read_file
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from fwdperm.serve.status import Status
 
-log = structlog.get_logger("fwdperm.serve")
 
 COPY: Final = "in-force.toml"
 """Name of the copy in the state directory."""
@@ -132,7 +131,7 @@ class HeldText:
                 replace_file(COPY, text, at=at)
             self._written = text
         except OSError as error:
-            log.warning("copy.failed", reason=os_error_words(error))
+            late_log().warning("copy.failed", reason=os_error_words(error))
 
     def remove(self) -> None:
         """Take it away: nobody serves any more. Never raises."""
@@ -140,7 +139,7 @@ class HeldText:
             with held_directory(self._state) as at:
                 remove_file(COPY, at=at)
         except OSError as error:
-            log.warning("copy.failed", reason=os_error_words(error))
+            late_log().warning("copy.failed", reason=os_error_words(error))
 
 
 def read_copy(state: Path, *, digest: str) -> bytes | None:

@@ -11,15 +11,13 @@ import json
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
-import structlog
-
 from fwdperm.errors import EnvironmentFailure
 from fwdperm.inbox import held_directory, os_error_words, remove_file, replace_file
+from fwdperm.late_log import late_log
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-log = structlog.get_logger("fwdperm.serve")
 
 NAME: Final = "status.json"
 ELSEWHERE: Final = "served elsewhere"
@@ -124,7 +122,7 @@ class StatusFile:
                 replace_file(NAME, json.dumps(status.as_json()).encode(), at=at)
             self._last = status
         except OSError as error:
-            log.warning("status.failed", reason=os_error_words(error))
+            late_log().warning("status.failed", reason=os_error_words(error))
 
     def remove(self) -> None:
         """Take it away: nobody serves any more. Never raises."""
@@ -132,7 +130,7 @@ class StatusFile:
             with held_directory(self._state) as at:
                 remove_file(NAME, at=at)
         except OSError as error:
-            log.warning("status.failed", reason=os_error_words(error))
+            late_log().warning("status.failed", reason=os_error_words(error))
 
 
 def read_status(state: Path) -> Status | None:

@@ -10,7 +10,7 @@ import pytest
 from eval_cases import own_cases
 from typer.testing import CliRunner, Result
 
-from fwdperm.cli.app import app
+from fwdperm.cli.app import load
 from fwdperm.testing import ALLOW, ESCALATE, FAILURES, Act, ModelServer, answer
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def configure(tmp_path: Path, server: ModelServer, more: str = "") -> None:
 
 
 def fwdperm(*words: str) -> Result:
-    return CliRunner().invoke(app, ["judge", *words], catch_exceptions=False)
+    return CliRunner().invoke(load(["judge"]), ["judge", *words], catch_exceptions=False)
 
 
 def found(result: Result) -> dict[str, Any]:
