@@ -12,11 +12,14 @@ import tokenize
 import tomllib
 from collections import defaultdict
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 import fwdperm
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 HOUSE = Path(fwdperm.__file__).parent
 TOP = HOUSE.parent
@@ -109,7 +112,28 @@ def line_of(room: str) -> int:
 EVERY = modules()
 NAMES = {name_of(path) for path in EVERY}
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in EVERY}
-each_module = pytest.mark.parametrize("path", EVERY, ids=lambda path: str(path.relative_to(HOUSE)))
+
+
+def each(paths: Iterable[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """Make one test of a look at many files, which names every file that fails and why."""
+
+    def over_all(look: Callable[[Path], None]) -> Callable[[], None]:
+        def test() -> None:
+            failed: dict[str, str] = {}
+            for path in paths:
+                try:
+                    look(path)
+                except AssertionError as error:
+                    failed[str(path.relative_to(TOP))] = str(error)
+            assert failed == {}
+
+        test.__doc__ = look.__doc__
+        return test
+
+    return over_all
+
+
+each_module = each(EVERY)
 
 
 class Import(NamedTuple):
@@ -455,7 +479,7 @@ def test_every_file_named_in_a_docstring_or_comment_exists(path: Path) -> None:
     assert unknown_modules(words) == set()
 
 
-@pytest.mark.parametrize("page", sorted([*(TOP / "docs").rglob("*.md"), *TOP.glob("*.md")]), ids=lambda page: page.name)
+@each(sorted([*(TOP / "docs").rglob("*.md"), *TOP.glob("*.md")]))
 def test_every_file_named_on_a_page_exists(page: Path) -> None:
     """As above, for pages; the changelog tells of what was."""
     if page.name == "changelog.md":
@@ -473,7 +497,7 @@ def test_a_page_that_names_what_is_gone_is_found() -> None:
     assert unknown_marked(text, samples=True) == {"serve/gone.py", "decision/gone"}
 
 
-@pytest.mark.parametrize("path", sorted((TOP / "tests").rglob("*.py")), ids=lambda path: path.name)
+@each(sorted((TOP / "tests").rglob("*.py")))
 def test_every_file_named_in_a_tests_words_exists(path: Path) -> None:
     """As above, for tests."""
     assert unknown_files(words_of(path), sure=False) == set()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import tomllib
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from house import wait_for
 
 if TYPE_CHECKING:
@@ -109,30 +109,31 @@ def test_rules_outlive_the_daemon_and_are_revoked_at_once(house: House) -> None:
     assert rules(house) == []
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        '{"reply":"once","patterns":["x"]}',
-        '{"reply":"always","scope":"world"}',
-        '{"reply":"always","patterns":"make *"}',
-        '{"reply":"always","patterns":["npm *"]}',
-        '{"reply":"always","expiresInMs":-1}',
-        '{"reply":"once","surprise":1}',
-    ],
+BAD_REPLIES = (
+    '{"reply":"once","patterns":["x"]}',
+    '{"reply":"always","scope":"world"}',
+    '{"reply":"always","patterns":"make *"}',
+    '{"reply":"always","patterns":["npm *"]}',
+    '{"reply":"always","expiresInMs":-1}',
+    '{"reply":"once","surprise":1}',
 )
-def test_a_bad_answer_file_answers_and_records_nothing(house: House, reply: str) -> None:
+
+
+def test_a_bad_answer_file_answers_and_records_nothing(house: House) -> None:
     house.serve()
-    stem = house.drop("make a")
-    house.wait_prompt()
-    name = f"root~{stem}.json"
-    (house.state / "replies" / name).write_text(reply, encoding="utf-8")
-    word = wait_for(lambda: read(house, name), what="word of the answer")
-    assert word["outcome"] == "refused"
-    assert word["words"]
-    assert house.answer(stem) is None
-    assert rules(house) == []
-    (house.state / "replies" / name).write_text('{"reply":"once"}', encoding="utf-8")
-    assert house.wait_answer(stem)["approved"]
+    for at, reply in enumerate(BAD_REPLIES):
+        stem = house.drop(f"make a{at}")
+        house.wait_prompt()
+        name = f"root~{stem}.json"
+        (house.state / "replies" / name).write_text(reply, encoding="utf-8")
+        word = wait_for(partial(read, house, name), what=f"word of the answer {reply}")
+        assert word["outcome"] == "refused", reply
+        assert word["words"], reply
+        assert house.answer(stem) is None, reply
+        assert rules(house) == [], reply
+        (house.state / "replies" / name).write_text('{"reply":"once"}', encoding="utf-8")
+        assert house.wait_answer(stem)["approved"], reply
+        wait_for(lambda: not house.prompts(), what="no prompt")
 
 
 def read(house: House, name: str) -> Any:
@@ -142,13 +143,14 @@ def read(house: House, name: str) -> Any:
         return None
 
 
-@pytest.mark.parametrize("content", ['{"do":"revoke"}', '{"do":"add","surface":"bash"}', "[]", '{"do":"obey"}'])
-def test_a_bad_command_file_changes_nothing_and_its_sender_hears_why(house: House, content: str) -> None:
+def test_a_bad_command_file_changes_nothing_and_its_sender_hears_why(house: House) -> None:
     house.serve()
-    name = "rule.0123456789abcdef.json"
-    (house.state / "replies" / name).write_text(content, encoding="utf-8")
-    word = wait_for(lambda: read(house, name), what="word of the command")
-    assert word["outcome"] == "refused"
+    for at, content in enumerate(('{"do":"revoke"}', '{"do":"add","surface":"bash"}', "[]", '{"do":"obey"}')):
+        name = f"rule.0123456789abcde{at}.json"
+        (house.state / "replies" / name).write_text(content, encoding="utf-8")
+        word = wait_for(partial(read, house, name), what=f"word of the command {content}")
+        assert word["outcome"] == "refused", content
+        assert rules(house) == [], content
 
 
 def test_equal_questions_are_one_row_and_one_command_answers_each(house: House) -> None:
