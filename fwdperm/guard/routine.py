@@ -9,9 +9,19 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from fwdperm.guard.expansions import is_substitution, shows_harmless_values
 from fwdperm.guard.operands import NotRoutine, check_canonical, check_operands, check_readable, check_value
 from fwdperm.guard.writing import below, is_plain_directory, why_not_ordinary
-from fwdperm.programs import Program, Takes, Use, is_harmless_variable, lookup, lookup_local, standard_base
+from fwdperm.programs import (
+    Program,
+    Takes,
+    Use,
+    is_harmless_variable,
+    is_in_family,
+    lookup,
+    lookup_local,
+    standard_base,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +32,7 @@ if TYPE_CHECKING:
 _VALUE: Final = re.compile(r"(?!/)(?!.*\.\.)[A-Za-z0-9_.:,=@%+/* -]*$")
 """A value of a variable that is plain text and no path out of the workspace: `1`, `en_US.UTF-8`, `-O2 -g`."""
 _VERSION: Final = Use(routine="version", why="shows a version")
+_HELP: Final = Use(routine="help", why="shows its options")
 _MODULE: Final = "-m"
 _SEARCH_PATH: Final = "PYTHONPATH"
 """The one variable whose value is looked at: directories of the workspace may be put there."""
@@ -56,9 +67,8 @@ def _held(command: Command, location: Location) -> Use:
         program, words = _tool(words[1:])
     elif words and "*" in program.runs_tools and words[0].text[:1] != "-":
         program, words = _tool(words)
-    shows_version = program.shows_version and [word.text for word in words] == ["--version"]
-    if shows_version and not is_local and not command.redirects:
-        return _VERSION
+    if not is_local and not command.redirects and (lone := _lone(program, words)) is not None:
+        return lone
     use, words, location = _routine_use(program, words, location)
     _check_words(program, use, words, location)
     if use.runs_project or is_local:
@@ -70,6 +80,15 @@ def _held(command: Command, location: Location) -> Use:
     return use
 
 
+def _lone(program: Program, words: Sequence[Word]) -> Use | None:
+    """Give what a program does with `--version` or `--help` alone; None with other words, or where it has none."""
+    typed = [word.text for word in words]
+    if typed == ["--version"] and program.shows_version:
+        return _VERSION
+    help_ = program.use.options.get("--help") if typed == ["--help"] else None
+    return _HELP if help_ is not None and help_.takes is Takes.NOTHING else None
+
+
 def _check_plain(command: Command, location: Location) -> None:
     """Raise unless everything of a command is known, typed as people type it, and run in the workspace."""
     if command.opaque or command.remote:
@@ -78,8 +97,11 @@ def _check_plain(command: Command, location: Location) -> None:
         raise NotRoutine("no program")
     if command.filled:
         raise NotRoutine("is given files that are not known before it runs")
+    prints = is_in_family(command.program, "printer")
+    reads = is_in_family(command.program, "reader") and not is_in_family(command.program, "changer", "interpreter")
     for word in command.words:
-        if not word.known:
+        is_harmless = (prints and shows_harmless_values(word)) or (reads and is_substitution(word))
+        if not word.known and not is_harmless:
             raise NotRoutine(f"`{word.raw}` is not known before it runs")
     if command.words[0].raw != command.program and not command.wrapped_by:
         raise NotRoutine(f"`{command.words[0].raw}` is not how anyone types `{command.program}`")

@@ -137,6 +137,7 @@ def _use(page: dict[str, Any]) -> Use:
         options={spelling: option for option in made for spelling in option.spellings},
         subs=_Subs(page.get("subs", ())),
         needs=page.get("needs", 0),
+        most=page.get("most", 0),
         choices=frozenset(page.get("choices", ())),
         requires=frozenset(page.get("requires", ())),
         runs_project=page.get("runs_project", False),

@@ -77,6 +77,7 @@ class _UsePage(_Page):
     others: dict[str, str] = Field(default_factory=dict)
     sub: dict[str, _UsePage] = Field(default_factory=dict)
     needs: int = Field(default=0, ge=0, le=9)
+    most: int = Field(default=0, ge=0, le=9)
     choices: str = ""
     requires: str = ""
     runs_project: bool = False
@@ -290,6 +291,7 @@ def _use(name: str, page: _UsePage, words: tuple[str, ...]) -> dict[str, Any]:
         options=options,
         subs=[[key.split("|"), _use(name, sub, (*words, key.partition("|")[0]))] for key, sub in page.sub.items()],
         needs=page.needs,
+        most=page.most,
         choices=page.choices.split(),
         requires=page.requires.split(),
         runs_project=page.runs_project,

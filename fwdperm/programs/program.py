@@ -46,6 +46,13 @@ class Takes(StrEnum):
     BRANCH = "the name of a branch or of a remote"
     LOCAL = "an address of this machine"
     GLOB = "a pattern of sources or documents by their ending, or of what to leave out"
+    KEY = "a plain name, which sets nothing"
+    FORMAT = "a format behind a plus sign"
+    DOCUMENT = "a document or picture of the workspace that runs nothing"
+    MEDIA = "a picture, a sound or a film of the workspace"
+    ARCHIVE = "an archive of the workspace by its ending"
+    ARCHIVE_THEN_PARTS = "an archive, then files and directories that go into it"
+    PARTS = "files and directories of the workspace that are packed or counted, and not shown"
 
     INPUT = "a file it reads"
     OUTPUT = "a file or directory it writes"
@@ -221,6 +228,8 @@ class Use:
         options: Its options by each of their spellings. Those of the program itself stand before the subcommand.
         subs: Its subcommands by each of their names. An option may lead one (`python -m`).
         needs: A routine use has at least this many operands.
+        most: A routine use has at most this many operands, where they are limited at all: what a further one would be
+            is something else (`uniq IN OUT`).
         choices: What operands may be where they are `Takes.CHOICE`.
         requires: A routine use has one of these options.
         runs_project: True when it runs the project's own code; routine only where the operator lets it.
@@ -241,6 +250,7 @@ class Use:
     options: dict[str, Option] = field(default_factory=dict, hash=False)
     subs: Mapping[str, Use] = field(default_factory=dict, hash=False)
     needs: int = 0
+    most: int = 0
     choices: frozenset[str] = frozenset()
     requires: frozenset[str] = frozenset()
     runs_project: bool = False
