@@ -112,6 +112,8 @@ class Files(StrEnum):
     """It reads them and may change them."""
     WRITE_LAST = "write last"
     """It reads all but the last, and writes that."""
+    READ_THEN_WRITE = "read then write"
+    """It reads the first, and writes the second."""
     MOVE = "move"
     """It takes all but the last away, and writes that."""
     OF = "of"

@@ -34,7 +34,9 @@ _OUTPUT: Final = re.compile(
     re.DOTALL,
 )
 """An option that names a file to write, whatever the program: `--output=x`, `--out-dir`, `-fprint`."""
-_NO_PATHS: Final = (Takes.CODE, Takes.PATTERN, Takes.PROSE, Takes.OUTPUT)
+_WRITTEN: Final = (Takes.OUTPUT, Takes.ARCHIVE)
+"""Values that are a file that may be written."""
+_NO_PATHS: Final = (Takes.CODE, Takes.PATTERN, Takes.PROSE, *_WRITTEN)
 """Values that are no path that is read, though they may look like one; files that are written are found apart."""
 _PATHS: Final = (Takes.INPUT, Takes.CHDIR, Takes.READ, Takes.NAME, Takes.TREE, Takes.WRITE)
 """Values that are a path, which is read or gone to."""
@@ -77,6 +79,9 @@ def path_operands(command: Command) -> list[Operand]:
         return [one._replace(writes=one.word.text.startswith("of=")) for one in found]
     if files in (Files.WRITE_LAST, Files.MOVE):
         return list(_last_written(found, command, moves=files is Files.MOVE))
+    if files is Files.READ_THEN_WRITE:
+        first = _first_operand(command, reading)
+        return [one if one.word is first else one._replace(writes=True) for one in found]
     if files is Files.CHANGE or _edits_in_place(command, program):
         return [*found, *(one._replace(writes=True) for one in found)]
     return found
@@ -116,7 +121,7 @@ def _outputs(command: Command, reading: Reading) -> Iterator[Operand]:
         option = reading.option_at(word.text, at)
         if found and found["value"]:
             yield Operand(word, found["value"], writes=True)
-        elif (found or (option is not None and option.takes is Takes.OUTPUT)) and at + 1 < len(words):
+        elif (found or (option is not None and option.takes in _WRITTEN)) and at + 1 < len(words):
             yield Operand(words[at + 1], words[at + 1].text, writes=True)
 
 
@@ -125,12 +130,26 @@ def _runs_code(command: Command) -> bool:
     return any(word.text.startswith("-") and "c" in word.text and word.text[1:2] != "-" for word in command.words[1:])
 
 
+def _first_operand(command: Command, reading: Reading) -> Word | None:
+    """Give the first word that is neither an option nor the value of one; `-`, for standard input, is an operand."""
+    words = iter(enumerate(command.words[1:], start=1))
+    for at, word in words:
+        if word.text == "-" or not word.text.startswith("-"):
+            return word
+        option = reading.option_at(word.text, at)
+        if option is not None and option.takes is not Takes.NOTHING and not option.is_attached:
+            next(words, None)
+    return None
+
+
 def _last_written(found: list[Operand], command: Command, *, moves: bool) -> Iterator[Operand]:
+    # `lwp-download ADDRESS FILE`: what is read is no path
+    reads_more = len(found) > 1 or any(_URL.match(word.text) for word in command.words[1:])
     into = next((at for at, word in enumerate(command.words) if word.text in ("-t", "--target-directory")), -1)
     target = command.words[into + 1] if 0 < into < len(command.words) - 1 else None
     for at, one in enumerate(found):
         is_target = one.word is target if target is not None else at + 1 == len(found)
-        if is_target and len(found) > 1:
+        if is_target and reads_more:
             yield one._replace(writes=True)
         else:
             yield one
