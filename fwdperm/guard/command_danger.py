@@ -161,7 +161,7 @@ def _setting_of(program: Program, argv: tuple[str, ...]) -> UsePattern | None:
     return None
 
 
-def _dangerous_words(command: Command, location: Location) -> Assessment | None:
+def _dangerous_words(command: Command, location: Location) -> Assessment | None:  # noqa: C901 - a fixed order of looks
     joined = " ".join(command.argv)
     look = (
         may_hold_secret_path(joined)
@@ -273,7 +273,7 @@ def _is_mild(id_: str, command: Command, location: Location) -> bool:
         only_looks = all(flag in {"-exec", "-execdir"} and is_in_family(after, "looker") for flag, after in acts)
         return only_looks and "-delete" not in command.argv
     program = lookup(command.program)
-    return program is not None and len(command.argv) == 2 and command.argv[1] in program.mild  # noqa: PLR2004 - it and a word
+    return program is not None and " ".join(command.argv[1:]) in program.mild
 
 
 def _removes_inside(command: Command, location: Location, *, only: frozenset[str] | None = None) -> bool:

@@ -145,15 +145,15 @@ def _any_runs_project(use: Use) -> bool:
 def _routine_use(program: Program, words: Sequence[Word], location: Location) -> tuple[Use, Sequence[Word], Location]:
     """Find the routine use that the first words name, the longest one; give it, the words behind, and where it runs."""
     use, at = program.use, 0
-    found = (use, 0) if use.routine else None
+    found = (use, 0, location) if use.routine else None
     while at < len(words):
         sub = use.subs.get(words[at].text)
         if sub is not None:
             use, at = sub, at + 1
             if use.routine:
-                found = (use, at)
+                found = (use, at, location)
             continue
-        if use.words or use.routine:
+        if use.words or (use.routine and not use.subs):
             break
         width, location = _global_option(use, words, at, location)
         if width == 0:
@@ -162,7 +162,8 @@ def _routine_use(program: Program, words: Sequence[Word], location: Location) ->
     if found is None:
         typed = " ".join((program.name, *(word.text for word in words[:1])))
         raise NotRoutine(f"`{typed}` is on no list of routine uses")
-    return found[0], words[found[1] :], location
+    use, at, location = found
+    return use, words[at:], location
 
 
 def _global_option(use: Use, words: Sequence[Word], at: int, location: Location) -> tuple[int, Location]:

@@ -285,7 +285,8 @@ class Program:
         is_module: True when `python -m` runs it.
         runs_tools: First words behind which another tool of the project stands (`run` of `uv run pytest`); `*` where
             the tool itself is the first word (`npx eslint`).
-        mild: Words with which, alone, its danger is mild enough for a user's rule (`npm ci`: locked dependencies).
+        mild: All the words with which its danger is mild enough for a user's rule (`ci` of npm: locked dependencies;
+            `install -e .` of pip: what the project itself names).
         shows_version: True when a lone `--version` is routine.
         variables: Variables of the environment by which it runs other code.
     """
