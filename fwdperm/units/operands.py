@@ -36,6 +36,8 @@ _OUTPUT: Final = re.compile(
 """An option that names a file to write, whatever the program: `--output=x`, `--out-dir`, `-fprint`."""
 _WRITTEN: Final = (Takes.OUTPUT, Takes.ARCHIVE)
 """Values that are a file that may be written."""
+_CLUSTER: Final = re.compile(r"-[A-Za-z0-9].", re.DOTALL)
+"""The head of a word that may be several options of one letter, or one and its value: `-czf`, `-sSo/x`, `-o/x`."""
 _NO_PATHS: Final = (Takes.CODE, Takes.PATTERN, Takes.PROSE, *_WRITTEN)
 """Values that are no path that is read, though they may look like one; files that are written are found apart."""
 _PATHS: Final = (Takes.INPUT, Takes.CHDIR, Takes.READ, Takes.NAME, Takes.TREE, Takes.WRITE)
@@ -114,15 +116,61 @@ def _edits_in_place(command: Command, program: Program) -> bool:
 
 
 def _outputs(command: Command, reading: Reading) -> Iterator[Operand]:
-    """Find the files that options name to be written."""
+    """Find the files that options name to be written: alone, or the last of a cluster of letters."""
     words = command.words
+    written = (Takes.OUTPUT,) if _looks_into_an_archive(command, reading) else _WRITTEN
     for at, word in enumerate(words[1:], start=1):
         found = _OUTPUT.fullmatch(word.text)
-        option = reading.option_at(word.text, at)
+        option, rest = _option_of(word.text, at, reading)
         if found and found["value"]:
             yield Operand(word, found["value"], writes=True)
-        elif (found or (option is not None and option.takes in _WRITTEN)) and at + 1 < len(words):
+        elif found is None and (option is None or option.takes not in written):
+            continue
+        elif rest:
+            yield Operand(word, rest, writes=True)
+        elif at + 1 < len(words):
             yield Operand(words[at + 1], words[at + 1].text, writes=True)
+
+
+def _option_of(text: str, at: int, reading: Reading) -> tuple[Option | None, str]:
+    """Give the option of a word that takes a value or stands alone, and what of its value stands in the same word."""
+    found = list(_options_of(text, at, reading))
+    if not found:
+        return None, ""
+    option, rest = found[-1]
+    return option, "" if rest == "-" else rest
+
+
+def _options_of(text: str, at: int, reading: Reading) -> Iterator[tuple[Option, str]]:
+    """Give the options that a word is, each with what stands behind it: of a cluster up to the first with a value.
+
+    Nothing where a letter is no option: then it is no cluster.
+    """
+    option = reading.option_at(text, at)
+    if option is not None:
+        yield option, ""
+        return
+    if not _CLUSTER.match(text) or reading.use.dash_is_word:
+        return
+    found: list[tuple[Option, str]] = []
+    for position in range(1, len(text)):
+        option = reading.option_at("-" + text[position], at)
+        if option is None:
+            return
+        if option.takes is not Takes.NOTHING:
+            found.append((option, text[position + 1 :]))
+            break
+        found.append((option, ""))
+    yield from found
+
+
+def _looks_into_an_archive(command: Command, reading: Reading) -> bool:
+    """Say whether an archive that an option names is only read: it is listed or unpacked."""
+    return any(
+        not {"--list", "--extract"}.isdisjoint(option.spellings)
+        for at, word in enumerate(command.words[1:], start=1)
+        for option, _ in _options_of(word.text, at, reading)
+    )
 
 
 def _runs_code(command: Command) -> bool:

@@ -5,8 +5,8 @@
 The lines stand in `gtfobins/lines.jsonl`, with their source; another file in that form may be given. Nothing is run.
 What is measured: with no rules, a judge that says yes to everything; under a bare `"*" = "allow"`, denies of shells and
 of what is secret; and the classes of what is harmless.
-Aims: no attack allowed by that judge; of the harmless lines that stay inside the workspace or only look at least 80 %
-read-only or routine; of all harmless lines at most 2 % dangerous.
+Aims, with exit code 1 where one is missed: no attack allowed by that judge; of the harmless lines that stay inside the
+workspace or only look at least 80 % read-only or routine; of all harmless lines at most 2 % dangerous.
 """
 
 # ruff: noqa: T201 - a benchmark prints its table
@@ -71,7 +71,7 @@ def names_what_is_denied(row: dict[str, Any]) -> bool:
     )
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", nargs="?", type=Path, default=LINES)
     parser.add_argument("--show", choices=("attacks", "denies", "asked"), help="print the lines behind a figure")
@@ -107,7 +107,13 @@ def main() -> None:
         guard = classes[row["id"]]
         if guard["class"] not in BY_ITSELF:
             print(f"{guard['id']} ({row.get('goes', 'inside')}): {row['value']!r}: {guard['reason']}")
+    are_met = (
+        not passed
+        and settled >= INSIDE_AIM * len(inside)
+        and counts["dangerous"] + counts["critical"] <= DANGEROUS_AIM * len(harmless)
+    )
+    return 0 if are_met else 1
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())
