@@ -16,10 +16,11 @@ from fwdperm.guard.exfiltration import is_secret, secret_read_by
 from fwdperm.guard.reach import reach_of
 from fwdperm.guard.self_protection import is_own
 from fwdperm.guard.sensitive_paths import may_hold_secret_path, may_stand_for_secret, sensitive_to_write
+from fwdperm.guard.shapes import why_not_shaped
 from fwdperm.guard.text import holds_token, sql_changes
 from fwdperm.guard.touched import candidates
 from fwdperm.guard.writing import why_not_ordinary
-from fwdperm.programs import Files, Takes, is_in_family, lookup, runs_code
+from fwdperm.programs import Files, Takes, is_in_family, lookup, read_use, runs_code
 
 if TYPE_CHECKING:
     from fwdperm.guard.surroundings import Location
@@ -167,7 +168,7 @@ def _setting_of(program: Program, argv: tuple[str, ...]) -> UsePattern | None:
     return None
 
 
-def _dangerous_words(command: Command, location: Location) -> Assessment | None:
+def _dangerous_words(command: Command, location: Location) -> Assessment | None:  # noqa: C901 - a fixed order of looks
     joined = " ".join(command.argv)
     look = (
         may_hold_secret_path(joined)
@@ -176,12 +177,15 @@ def _dangerous_words(command: Command, location: Location) -> Assessment | None:
         or bool(location.surroundings.sensitive_read)
     )
     changes = is_in_family(command.program, "changer")
-    program = lookup(command.program)
-    opens_files = program is None or program.use.files is not Files.NONE
+    shows_names = is_in_family(command.program, "lister")
+    packs = is_in_family(command.program, "archiver") and _packs_into_a_file(command)
     around = location.surroundings
     ours = bool(around.own) or "fwd" in joined.lower() or "fwd" in location.cwd or "responses" in joined
-    for word in command.words[1:]:
+    opens_none = _opens_no_files(command)
+    for before, word in pairwise(command.words):
         text = word.text
+        if opens_none and "/" not in text and before.text[:1] != "-" and text[:1] != "-":
+            continue
         if word.glob and text.rpartition("/")[2][:1] == "." and text not in {".", ".."}:
             return Assessment(
                 Danger.DANGEROUS,
@@ -189,11 +193,9 @@ def _dangerous_words(command: Command, location: Location) -> Assessment | None:
                 "a pattern that stands for hidden files",
                 (command.program, text),
             )
-        if (
-            word.glob
-            and not _only_names(command)
-            and may_stand_for_secret(location.resolve(text), location.home, location.cwd)
-        ):
+        stands_for_names = shows_names or (packs and text == "*")
+        is_secret_pattern = word.glob and may_stand_for_secret(location.resolve(text), location.home, location.cwd)
+        if is_secret_pattern and not stands_for_names:
             reason = "a pattern that may stand for secret files"
             return Assessment(Danger.DANGEROUS, "dangerous.secret-pattern", reason, (command.program, text))
         for each in candidates(text):
@@ -224,12 +226,23 @@ def _dangerous_words(command: Command, location: Location) -> Assessment | None:
     return None
 
 
-def _only_names(command: Command) -> bool:
-    """Say whether a command shows or packs what a pattern stands for, so that no secret leaves the workspace by it."""
+def _opens_no_files(command: Command) -> bool:
+    """Say whether the book says that a command opens none of its operands, so that a bare word is a name and no file.
+
+    `nmcli device wifi connect NAME password WORD` touches no file `password`. A word behind an option may be a file.
+    """
     program = lookup(command.program)
-    return program is not None and (
-        not program.families.isdisjoint(("lister", "archiver")) or program.use.operands is Takes.NAME
-    )
+    if program is None:
+        return False
+    use = read_use(program, command.argv).use
+    files = use.files if use.files is not Files.UNKNOWN else program.use.files
+    return files is Files.NONE
+
+
+def _packs_into_a_file(command: Command) -> bool:
+    """Say whether one of an archiver's words names the archive, so that what is packed is not shown on the way."""
+    texts = [word.text for word in command.words[1:]]
+    return "-" not in texts and any(not why_not_shaped(Takes.ARCHIVE, text) for text in texts)
 
 
 def _written(target: str, location: Location, *, known: bool) -> Assessment | None:
@@ -269,7 +282,7 @@ def _is_mild(id_: str, command: Command, location: Location) -> bool:
     if id_ == "package-install" and set(command.argv[1:]) <= _INSTALLS_THE_PROJECT and "." in command.argv:
         return True
     program = lookup(command.program)
-    return program is not None and len(command.argv) == 2 and command.argv[1] in program.mild  # noqa: PLR2004 - it and a word
+    return program is not None and " ".join(command.argv[1:]) in program.mild
 
 
 def _removes_inside(command: Command, location: Location, *, only: frozenset[str] | None = None) -> bool:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from fwdperm.guard.expansions import is_substitution
 from fwdperm.guard.reading import Exposure, why_not_readable
 from fwdperm.guard.sensitive_paths import sensitive_to_write
-from fwdperm.guard.writing import ENDINGS, below, is_plain_directory, why_not_ordinary
-from fwdperm.programs import First, Takes, may_be_shown
+from fwdperm.guard.shapes import FILE_ENDINGS, is_one_path, why_not_shaped
+from fwdperm.guard.writing import ENDINGS, below, is_plain_directory, why_no_archive, why_not_ordinary
+from fwdperm.programs import First, Takes
 
 if TYPE_CHECKING:
     from fwdperm.guard.surroundings import Location
@@ -178,6 +180,8 @@ def check_value(kind: Takes, word: Word, value: str, location: Location) -> None
                 raise NotRoutine(f"`{value}` is not one of the checking environments by name")
         case Takes.LOCAL:
             _check_local(value)
+        case Takes.KEY | Takes.FORMAT | Takes.DOCUMENT | Takes.MEDIA | Takes.ARCHIVE:
+            _check_shape(kind, word, value, location)
         case Takes.GOES if not _DIRECTORY.match(value):
             raise NotRoutine(f"`{value}` may be more than a directory")
         case _:
@@ -200,7 +204,7 @@ def check_operands(program: Program, use: Use, operands: list[Word], seen: set[s
     if len(operands) < use.needs:
         raise NotRoutine(f"`{program.name}` without an operand")
     if use.most and len(operands) > use.most:
-        raise NotRoutine(f"operand `{operands[use.most].text}` of `{program.name}` may be a file that it writes")
+        raise NotRoutine(f"operand `{operands[use.most].text}` of `{program.name}` is one too many")
     kind = use.operands
     match kind:
         case Takes.NOTHING:
@@ -252,6 +256,11 @@ def check_operands(program: Program, use: Use, operands: list[Word], seen: set[s
         case Takes.REVISION:
             for word in operands:
                 _check_revision(word, location)
+        case Takes.KEY | Takes.FORMAT | Takes.DOCUMENT | Takes.MEDIA | Takes.ARCHIVE:
+            for word in operands:
+                _check_shape(kind, word, word.text, location)
+        case Takes.PARTS | Takes.ARCHIVE_THEN_PARTS:
+            _check_parts(operands, location, first_is_archive=kind is Takes.ARCHIVE_THEN_PARTS)
         case Takes.SCRIPT:
             if len(operands) != 1 or operands[0].text not in SCRIPTS:
                 raise NotRoutine("not one of the checking scripts by name")
@@ -264,6 +273,30 @@ def check_operands(program: Program, use: Use, operands: list[Word], seen: set[s
             _check_search(program, use, operands, seen, location)
         case _:
             raise NotRoutine(f"operands of `{program.name}` are not understood")
+
+
+def _check_shape(kind: Takes, word: Word, value: str, location: Location) -> None:
+    """Raise `NotRoutine` unless a value has the shape, or a file the ending, of its kind."""
+    if word.glob or (problem := why_not_shaped(kind, value)):
+        raise NotRoutine(f"`{value}` is not {kind.value}" if word.glob else problem)
+    if kind not in FILE_ENDINGS:
+        return
+    _check_path(value, location, glob=False, look=Exposure.MAYBE_TREE)
+    if kind is Takes.ARCHIVE and (problem := why_no_archive(location.resolve(value), location)):
+        raise NotRoutine(f"`{value}`: {problem}")
+
+
+def _check_parts(operands: list[Word], location: Location, *, first_is_archive: bool) -> None:
+    """Raise `NotRoutine` unless all are files and directories of the workspace, and none of its settings or secrets."""
+    if first_is_archive and operands:
+        _check_shape(Takes.ARCHIVE, operands[0], operands[0].text, location)
+    for word in operands[1:] if first_is_archive else operands:
+        if not word.glob and not is_one_path(word.text):
+            raise NotRoutine(f"`{word.text}` is not known to be one file or directory")
+        _check_path(word.text, location, glob=word.glob, look=Exposure.MAYBE_TREE)
+        inside = below(location.resolve(word.text), location)
+        if not inside or any(part.startswith(".") for part in inside):
+            raise NotRoutine(f"`{word.text}` may hold settings and secrets")
 
 
 def _check_local(text: str) -> None:
@@ -349,7 +382,7 @@ def _check_telling(operands: list[Word], seen: set[str]) -> None:
 
 def _check_read(program: Program, use: Use, word: Word, seen: set[str], location: Location) -> None:
     text = word.text
-    if text == "-":
+    if text == "-" or is_substitution(word):
         return
     if text.startswith("@"):
         raise NotRoutine(f"`{text}` may be read as more arguments")

@@ -28,7 +28,7 @@ _RUNS: Final = frozenset(
     {Takes.PROGRAM, Takes.SHELL, Takes.COMMAND, Takes.CODE, Takes.SETTING, Takes.VARIABLE, Takes.SCRIPT}
 )
 _READS: Final = frozenset({Takes.INPUT, Takes.READ, Takes.TREE})
-_WRITES: Final = frozenset({Takes.OUTPUT, Takes.WRITE, Takes.NEW})
+_WRITES: Final = frozenset({Takes.OUTPUT, Takes.ARCHIVE, Takes.WRITE, Takes.NEW})
 _REACHES: Final = frozenset({Takes.HOST, Takes.SECRET})
 
 FILES_UNKNOWN: Final = "nobody wrote down what it opens: every word that looks like a path is taken for a file it reads"
@@ -37,6 +37,7 @@ _FILES_READ: Final = {
     Files.READ: "the files that its words name",
     Files.CHANGE: "the files that its words name",
     Files.WRITE_LAST: "the files that its words name, but for the last",
+    Files.READ_THEN_WRITE: "the file that its first word names",
     Files.MOVE: "the files that its words name, but for the last, and takes them away",
     Files.OF: "the file behind `if=`",
 }
@@ -44,6 +45,7 @@ _FILES_WRITTEN: Final = {
     Files.WRITE: "the files that its words name",
     Files.CHANGE: "it may change the files that its words name",
     Files.WRITE_LAST: "the file that its last word names",
+    Files.READ_THEN_WRITE: "the file that its second word names",
     Files.MOVE: "the file or directory that its last word names",
     Files.OF: "the file behind `of=`",
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from fwdperm.guard.expansions import is_substitution, shows_harmless_values
 from fwdperm.guard.operands import NotRoutine, check_canonical, check_operands, check_readable, check_value
 from fwdperm.guard.writing import below, is_plain_directory, why_not_ordinary
 from fwdperm.programs import (
@@ -19,7 +20,6 @@ from fwdperm.programs import (
     is_in_family,
     lookup,
     lookup_local,
-    may_be_shown,
     standard_base,
 )
 
@@ -31,15 +31,8 @@ if TYPE_CHECKING:
 
 _VALUE: Final = re.compile(r"(?!/)(?!.*\.\.)[A-Za-z0-9_.:,=@%+/* -]*$")
 """A value of a variable that is plain text and no path out of the workspace: `1`, `en_US.UTF-8`, `-O2 -g`."""
-_SUM: Final = re.compile(r"\$\(\([\d\s()<>=!&|^~+*/%?:-]*\)\)")
-"""Arithmetic on numbers alone: `$((42 * 17))`. Without names nothing in it can be evaluated again."""
-_VARIABLE: Final = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
-"""The plain expansion of a variable: `$HOME`, `${HOME}`."""
-_STATUS: Final = re.compile(r"\$[?$#!]")
-"""What a shell counts: the last exit code `$?`, its own process `$$`."""
-_EXPANDS: Final = re.compile(r"[$`{}*?\[\\]|[<>]\(")
-"""What may expand to something else: `$(date)`, `{a,b}`, `*`."""
-_VERSION: Final = Use(routine="version", why="shows a version or how it is used")
+_VERSION: Final = Use(routine="version", why="shows a version")
+_HELP: Final = Use(routine="help", why="shows its options")
 _MODULE: Final = "-m"
 _SEARCH_PATH: Final = "PYTHONPATH"
 """The one variable whose value is looked at: directories of the workspace may be put there."""
@@ -74,9 +67,8 @@ def _held(command: Command, location: Location) -> Use:
         program, words = _tool(words[1:])
     elif words and "*" in program.runs_tools and words[0].text[:1] != "-":
         program, words = _tool(words)
-    shows_version = program.shows_version and [word.text for word in words] in (["--version"], ["--help"])
-    if shows_version and not is_local and not command.redirects:
-        return _VERSION
+    if not is_local and not command.redirects and (lone := _lone(program, words)) is not None:
+        return lone
     use, words, location = _routine_use(program, words, location)
     _check_words(program, use, words, location)
     if use.runs_project or is_local:
@@ -88,6 +80,15 @@ def _held(command: Command, location: Location) -> Use:
     return use
 
 
+def _lone(program: Program, words: Sequence[Word]) -> Use | None:
+    """Give what a program does with `--version` or `--help` alone; None with other words, or where it has none."""
+    typed = [word.text for word in words]
+    if typed == ["--version"] and program.shows_version:
+        return _VERSION
+    help_ = program.use.options.get("--help") if typed == ["--help"] else None
+    return _HELP if help_ is not None and help_.takes is Takes.NOTHING else None
+
+
 def _check_plain(command: Command, location: Location) -> None:
     """Raise unless everything of a command is known, typed as people type it, and run in the workspace."""
     if command.opaque or command.remote:
@@ -97,8 +98,10 @@ def _check_plain(command: Command, location: Location) -> None:
     if command.filled:
         raise NotRoutine("is given files that are not known before it runs")
     prints = is_in_family(command.program, "printer")
+    reads = is_in_family(command.program, "reader") and not is_in_family(command.program, "changer", "interpreter")
     for word in command.words:
-        if not word.known and not (prints and _is_known_enough(word.raw)):
+        is_harmless = (prints and shows_harmless_values(word)) or (reads and is_substitution(word))
+        if not word.known and not is_harmless:
             raise NotRoutine(f"`{word.raw}` is not known before it runs")
     if command.words[0].raw != command.program and not command.wrapped_by:
         raise NotRoutine(f"`{command.words[0].raw}` is not how anyone types `{command.program}`")
@@ -149,15 +152,15 @@ def _any_runs_project(use: Use) -> bool:
 def _routine_use(program: Program, words: Sequence[Word], location: Location) -> tuple[Use, Sequence[Word], Location]:
     """Find the routine use that the first words name, the longest one; give it, the words behind, and where it runs."""
     use, at = program.use, 0
-    found = (use, 0) if use.routine else None
+    found = (use, 0, location) if use.routine else None
     while at < len(words):
         sub = use.subs.get(words[at].text)
         if sub is not None:
             use, at = sub, at + 1
             if use.routine:
-                found = (use, at)
+                found = (use, at, location)
             continue
-        if use.words or use.routine:
+        if use.words or (use.routine and not use.subs):
             break
         width, location = _global_option(use, words, at, location)
         if width == 0:
@@ -166,7 +169,8 @@ def _routine_use(program: Program, words: Sequence[Word], location: Location) ->
     if found is None:
         typed = " ".join((program.name, *(word.text for word in words[:1])))
         raise NotRoutine(f"`{typed}` is on no list of routine uses")
-    return found[0], words[found[1] :], location
+    use, at, location = found
+    return use, words[at:], location
 
 
 def _global_option(use: Use, words: Sequence[Word], at: int, location: Location) -> tuple[int, Location]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from fwdperm.guard.classes import Assessment, Danger
 from fwdperm.guard.command_web import MOST_COMMANDS
+from fwdperm.programs import is_in_family
 
 if TYPE_CHECKING:
     from fwdperm.shell import CommandLine
@@ -59,10 +60,23 @@ def veto_of(line: CommandLine, text: str) -> Assessment | None:  # noqa: C901 - 
         return Assessment(Danger.RULED, "ruled.long", f"longer than {LONGEST_ROUTINE} characters")
     if _PADDING.search(text):
         return Assessment(Danger.RULED, "ruled.padding", "padding that may push something out of sight")
-    if "&" in text and _BACKGROUND.search(_QUOTED.sub("", text)):
+    if "&" in text and not _opens_a_window(line, text) and _BACKGROUND.search(_QUOTED.sub("", text)):
         return Assessment(Danger.RULED, "ruled.background", "goes on running after the line has ended")
     if line.functions:
         return Assessment(
             Danger.RULED, "ruled.function", "defines functions, so that a name may mean anything", line.functions
         )
     return None
+
+
+def _opens_a_window(line: CommandLine, text: str) -> bool:
+    """Say whether a line is one program with a window, left open: it goes on with or without the `&`."""
+    head, sign, rest = text.partition("&")
+    return (
+        bool(sign)
+        and not rest.strip()
+        and len(line.commands) == 1
+        and not line.commands[0].redirects
+        and head.strip() != ""
+        and is_in_family(line.commands[0].program, "window")
+    )

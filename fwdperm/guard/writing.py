@@ -26,7 +26,9 @@ ENDINGS: Final = _f(
     "sql md mdx rst adoc txt html css scss less svg graphql proto csv tsv tex po jinja j2 snap ipynb "
     "png jpg jpeg gif webp bmp ico pdf"
 )
-"""Endings of sources, documents and pictures."""
+"""Endings of sources and documents."""
+INERT_ENDINGS: Final = _f("pdf png jpg jpeg gif webp bmp ico tif tiff log")
+"""Endings of documents, pictures and logs that nothing runs and nothing obeys: as ordinary to write as a text."""
 DATA_ENDINGS: Final = _f("json yaml yml toml xml ini")
 """Endings of data, ordinary only below one of `DATA_DIRECTORIES`."""
 DATA_DIRECTORIES: Final = _f(
@@ -101,11 +103,21 @@ def why_not_ordinary(path: str, location: Location) -> str:
     if name in RUN_LATER or _RUN_LATER_SHAPES.match(name):
         return "something runs or obeys this file later"
     stem, _, ending = name.rpartition(".")
-    if stem and ending in ENDINGS:
+    if stem and (ending in ENDINGS or ending in INERT_ENDINGS):
         return ""
     if stem and ending in DATA_ENDINGS and any(part in DATA_DIRECTORIES for part in parts[:-1]):
         return ""
     return "not a source, a document or a test by its ending"
+
+
+def why_no_archive(path: str, location: Location) -> str:
+    """Say why this is no place for an archive: it must stand where a text might stand; empty when it does.
+
+    Args:
+        path: Absolute and normal, with an archive's ending; empty when unknown.
+        location: Where the request stands.
+    """
+    return why_not_ordinary(f"{path}.md" if path else "", location)
 
 
 def _problem(path: str, location: Location) -> str:

@@ -67,6 +67,7 @@ FAMILIES: Final[dict[str, str]] = {
     "pager": "shows text a screen at a time, and can run programs",
     "awk program": "reads text by a program of its own in its first operand",
     "sed script": "edits text by a script in its first operand",
+    "window": "opens a window, and stays until a person closes it",
     "service manager": "starts and stops services",
 }
 """Every family, with what belonging to it means."""

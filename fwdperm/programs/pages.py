@@ -108,7 +108,7 @@ class _ProgramPage(_UsePage):
     local: str = ""
     module: bool = False
     runs_tools: str = ""
-    mild: str = ""
+    mild: list[str] | str = ""
     shows_version: bool = False
     running_settings: str = ""
     variables: str = ""
@@ -264,7 +264,7 @@ def _program(name: str, page: _ProgramPage, reasons: dict[str, str]) -> dict[str
         local=page.local.split(),
         module=page.module,
         runs_tools=page.runs_tools.split(),
-        mild=page.mild.split(),
+        mild=page.mild.split() if isinstance(page.mild, str) else page.mild,
         shows_version=page.shows_version,
         running_settings=page.running_settings.split(),
         variables=page.variables.split(),

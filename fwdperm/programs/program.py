@@ -48,6 +48,13 @@ class Takes(StrEnum):
     FORMAT = "a format that begins with `+`"
     SHOWN = "the name of a variable that is no secret"
     GLOB = "a pattern of sources or documents by their ending, or of what to leave out"
+    KEY = "a plain name, which sets nothing"
+    FORMAT = "a format behind a plus sign"
+    DOCUMENT = "a document or picture of the workspace that runs nothing"
+    MEDIA = "a picture, a sound or a film of the workspace"
+    ARCHIVE = "an archive of the workspace by its ending"
+    ARCHIVE_THEN_PARTS = "an archive, then files and directories that go into it"
+    PARTS = "files and directories of the workspace that are packed or counted, and not shown"
 
     INPUT = "a file it reads"
     OUTPUT = "a file or directory it writes"
@@ -110,6 +117,8 @@ class Files(StrEnum):
     """It reads them and may change them."""
     WRITE_LAST = "write last"
     """It reads all but the last, and writes that."""
+    READ_THEN_WRITE = "read then write"
+    """It reads the first, and writes the second."""
     MOVE = "move"
     """It takes all but the last away, and writes that."""
     OF = "of"
@@ -228,7 +237,8 @@ class Use:
         options: Its options by each of their spellings. Those of the program itself stand before the subcommand.
         subs: Its subcommands by each of their names. An option may lead one (`python -m`).
         needs: A routine use has at least this many operands.
-        most: And at most this many; 0 for any number.
+        most: A routine use has at most this many operands, where they are limited at all: what a further one would be
+            is something else (`uniq IN OUT`).
         choices: What operands may be where they are `Takes.CHOICE`.
         requires: A routine use has one of these options.
         runs_project: True when it runs the project's own code; routine only where the operator lets it.
@@ -282,7 +292,8 @@ class Program:
         is_module: True when `python -m` runs it.
         runs_tools: First words behind which another tool of the project stands (`run` of `uv run pytest`); `*` where
             the tool itself is the first word (`npx eslint`).
-        mild: Words with which, alone, its danger is mild enough for a user's rule (`npm ci`: locked dependencies).
+        mild: All the words with which its danger is mild enough for a user's rule (`ci` of npm: locked dependencies;
+            `install -e .` of pip: what the project itself names).
         shows_version: True when a lone `--version` is routine.
         running_settings: Names of settings whose value it runs, in small letters; `*` stands for any part.
         variables: Variables of the environment by which it runs other code.

@@ -34,7 +34,11 @@ _OUTPUT: Final = re.compile(
     re.DOTALL,
 )
 """An option that names a file to write, whatever the program: `--output=x`, `--out-dir`, `-fprint`."""
-_NO_PATHS: Final = (Takes.CODE, Takes.PATTERN, Takes.PROSE, Takes.OUTPUT)
+_WRITTEN: Final = (Takes.OUTPUT, Takes.ARCHIVE)
+"""Values that are a file that may be written."""
+_CLUSTER: Final = re.compile(r"-[A-Za-z0-9].", re.DOTALL)
+"""The head of a word that may be several options of one letter, or one and its value: `-czf`, `-sSo/x`, `-o/x`."""
+_NO_PATHS: Final = (Takes.CODE, Takes.PATTERN, Takes.PROSE, *_WRITTEN)
 """Values that are no path that is read, though they may look like one; files that are written are found apart."""
 _PATHS: Final = (Takes.INPUT, Takes.CHDIR, Takes.READ, Takes.NAME, Takes.TREE, Takes.WRITE)
 """Values that are a path, which is read or gone to."""
@@ -77,6 +81,9 @@ def path_operands(command: Command) -> list[Operand]:
         return [one._replace(writes=one.word.text.startswith("of=")) for one in found]
     if files in (Files.WRITE_LAST, Files.MOVE):
         return list(_last_written(found, command, moves=files is Files.MOVE))
+    if files is Files.READ_THEN_WRITE:
+        first = _first_operand(command, reading)
+        return [one if one.word is first else one._replace(writes=True) for one in found]
     if files is Files.CHANGE or _edits_in_place(command, program):
         return [*found, *(one._replace(writes=True) for one in found)]
     return found
@@ -109,15 +116,61 @@ def _edits_in_place(command: Command, program: Program) -> bool:
 
 
 def _outputs(command: Command, reading: Reading) -> Iterator[Operand]:
-    """Find the files that options name to be written."""
+    """Find the files that options name to be written: alone, or the last of a cluster of letters."""
     words = command.words
+    written = (Takes.OUTPUT,) if _looks_into_an_archive(command, reading) else _WRITTEN
     for at, word in enumerate(words[1:], start=1):
         found = _OUTPUT.fullmatch(word.text)
-        option = reading.option_at(word.text, at)
+        option, rest = _option_of(word.text, at, reading)
         if found and found["value"]:
             yield Operand(word, found["value"], writes=True)
-        elif (found or (option is not None and option.takes is Takes.OUTPUT)) and at + 1 < len(words):
+        elif found is None and (option is None or option.takes not in written):
+            continue
+        elif rest:
+            yield Operand(word, rest, writes=True)
+        elif at + 1 < len(words):
             yield Operand(words[at + 1], words[at + 1].text, writes=True)
+
+
+def _option_of(text: str, at: int, reading: Reading) -> tuple[Option | None, str]:
+    """Give the option of a word that takes a value or stands alone, and what of its value stands in the same word."""
+    found = list(_options_of(text, at, reading))
+    if not found:
+        return None, ""
+    option, rest = found[-1]
+    return option, "" if rest == "-" else rest
+
+
+def _options_of(text: str, at: int, reading: Reading) -> Iterator[tuple[Option, str]]:
+    """Give the options that a word is, each with what stands behind it: of a cluster up to the first with a value.
+
+    Nothing where a letter is no option: then it is no cluster.
+    """
+    option = reading.option_at(text, at)
+    if option is not None:
+        yield option, ""
+        return
+    if not _CLUSTER.match(text) or reading.use.dash_is_word:
+        return
+    found: list[tuple[Option, str]] = []
+    for position in range(1, len(text)):
+        option = reading.option_at("-" + text[position], at)
+        if option is None:
+            return
+        if option.takes is not Takes.NOTHING:
+            found.append((option, text[position + 1 :]))
+            break
+        found.append((option, ""))
+    yield from found
+
+
+def _looks_into_an_archive(command: Command, reading: Reading) -> bool:
+    """Say whether an archive that an option names is only read: it is listed or unpacked."""
+    return any(
+        not {"--list", "--extract"}.isdisjoint(option.spellings)
+        for at, word in enumerate(command.words[1:], start=1)
+        for option, _ in _options_of(word.text, at, reading)
+    )
 
 
 def _runs_code(command: Command) -> bool:
@@ -125,13 +178,26 @@ def _runs_code(command: Command) -> bool:
     return any(word.text.startswith("-") and "c" in word.text and word.text[1:2] != "-" for word in command.words[1:])
 
 
+def _first_operand(command: Command, reading: Reading) -> Word | None:
+    """Give the first word that is neither an option nor the value of one; `-`, for standard input, is an operand."""
+    words = iter(enumerate(command.words[1:], start=1))
+    for at, word in words:
+        if word.text == "-" or not word.text.startswith("-"):
+            return word
+        option = reading.option_at(word.text, at)
+        if option is not None and option.takes is not Takes.NOTHING and not option.is_attached:
+            next(words, None)
+    return None
+
+
 def _last_written(found: list[Operand], command: Command, *, moves: bool) -> Iterator[Operand]:
-    has_sources = sum(word.text[:1] != "-" or word.text == "-" for word in command.words[1:]) > 1
+    # `lwp-download ADDRESS FILE`: what is read is no path
+    reads_more = len(found) > 1 or any(_URL.match(word.text) for word in command.words[1:])
     into = next((at for at, word in enumerate(command.words) if word.text in ("-t", "--target-directory")), -1)
     target = command.words[into + 1] if 0 < into < len(command.words) - 1 else None
     for at, one in enumerate(found):
         is_target = one.word is target if target is not None else at + 1 == len(found)
-        if is_target and has_sources:
+        if is_target and reads_more:
             yield one._replace(writes=True)
         else:
             yield one

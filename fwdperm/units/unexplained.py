@@ -26,7 +26,17 @@ _UNREADABLE: Final = frozenset(
 )
 """Values that are code, a command, or a setting that may name one."""
 _EXPLAINED: Final = frozenset(
-    {Takes.NOTHING, Takes.PATTERN, Takes.PROSE, Takes.NUMBER, Takes.INPUT, Takes.OUTPUT, Takes.CHDIR, Takes.READ}
+    {
+        Takes.NOTHING,
+        Takes.PATTERN,
+        Takes.PROSE,
+        Takes.NUMBER,
+        Takes.INPUT,
+        Takes.OUTPUT,
+        Takes.CHDIR,
+        Takes.READ,
+        Takes.ARCHIVE,
+    }
     | {Takes.NAME, Takes.TREE, Takes.WRITE, Takes.NEW, Takes.GOES}
 )
 """Values that are a path, which is a unit, or text that nothing is done with."""
@@ -34,7 +44,9 @@ _TEXTS: Final = frozenset({Takes.TEXT, Takes.PATTERN, Takes.PROSE})
 """What operands of a routine use are where nothing is done with them but show or search for them."""
 _CODE: Final = frozenset({First.CODE, First.SED, First.AWK})
 """First operands that may run a command or name a file."""
-_PATHS: Final = frozenset({Files.READ, Files.WRITE, Files.CHANGE, Files.WRITE_LAST, Files.MOVE, Files.OF})
+_PATHS: Final = frozenset(
+    {Files.READ, Files.WRITE, Files.CHANGE, Files.WRITE_LAST, Files.MOVE, Files.OF, Files.READ_THEN_WRITE}
+)
 _RUNS_OPERANDS: Final = frozenset({"interpreter", "argument runner", "script runner", "editor", "database client"})
 """Families whose operands may be code, or what code is made of."""
 _TAKES_AWAY: Final = frozenset({Files.MOVE, Files.WRITE_LAST})

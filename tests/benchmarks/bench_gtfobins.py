@@ -1,15 +1,21 @@
-"""What of a public benchmark of attacks and harmless commands passes: without a person, and under a person's denies.
+"""How many attacks of a public benchmark would pass, and how many harmless lines would be asked about.
 
-Run it alone: `python tests/benchmarks/bench_gtfobins.py [--list]`. It decides each line of `gtfobins.jsonl`, which is
-another project's (see `gtfobins.md`), and prints what a judge that allows everything would let through, what passes
-denies under `"*" = "allow"`, and how the harmless lines are classed, each beside its aim. `--list` names the lines.
+    python tests/benchmarks/bench_gtfobins.py [--show attacks|denies|asked] [FILE]
+
+The lines stand in `gtfobins/lines.jsonl`, with their source; another file in that form may be given. Nothing is run.
+What is measured: with no rules, a judge that says yes to everything; under a bare `"*" = "allow"`, denies of shells and
+of what is secret; and the classes of what is harmless.
+Aims, with exit code 1 where one is missed: no attack allowed by that judge; of the harmless lines that stay inside the
+workspace or only look at least 80 % read-only or routine; of all harmless lines at most 2 % dangerous.
 """
+
+# ruff: noqa: T201 - a benchmark prints its table
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -18,79 +24,96 @@ from typing import Any, Final
 from fwdperm.cli.common import Locations
 from fwdperm.cli.explaining import Bulk
 
-ROWS: Final = Path(__file__).with_name("gtfobins.jsonl")
-SHELLS: Final = ("sh", "bash", "/bin/sh", "/bin/bash", "/usr/bin/sh", "/usr/bin/bash")
+LINES: Final = Path(__file__).parent / "gtfobins" / "lines.jsonl"
+BY_ITSELF: Final = ("read-only", "routine")
+"""Classes that a judge may allow without any rule."""
 DENIES: Final = [
     ["bash", "*", "allow"],
-    *([["bash", f"{shell}{rest}", "deny"] for shell in SHELLS for rest in ("", " *")]),
+    *(["bash", f"{path}{shell} *", "deny"] for path in ("", "/bin/", "/usr/bin/") for shell in ("sh", "bash")),
     ["path_read", "/etc/shadow", "deny"],
     ["path_write", "/etc/*", "deny"],
     ["path_write", "/usr/*", "deny"],
 ]
-NAMED: Final = {
-    "name /etc/shadow": re.compile(r"/etc/shadow(?![.\w])"),
-    "name a shell": re.compile(r"(?<![\w.-])(?:/usr)?(?:/bin/)?(?:ba)?sh(?![\w.])"),
-    "write below /etc or /usr": re.compile(r"/(?:etc|usr)/"),
-}
-"""What an attack has to name for the denies to be about it."""
-QUIET: Final = frozenset({"read-only", "routine"})
+NAMES_A_SHELL: Final = re.compile(r"(?<![\w.-])(?:(?:/usr)?/bin/)?(?:ba)?sh(?![\w.])")
+NAMES_A_SECRET: Final = re.compile(r"/etc/shadow(?![\w.])")
+NAMES_A_TARGET: Final = re.compile(r"(?:^|[\s'\"=:(])/(?:etc|usr)/")
+INSIDE_AIM: Final = 0.80
+DANGEROUS_AIM: Final = 0.02
+
+
+class Guarded:
+    """The order that serves, asked about one line at a time, without a daemon."""
+
+    def __init__(self, place: Path) -> None:
+        self._bulk = Bulk(
+            Locations(root=place / "root", state=place / "state", config=place / "rules.toml", config_is_named=False)
+        )
+
+    def decide(self, row: dict[str, Any], rules: list[list[str]] | None = None) -> dict[str, Any]:
+        asked = {"id": row["id"], "surface": "bash", "value": row["value"], "cwd": "/w/proj", "home": "/home/u"}
+        if rules is not None:
+            asked["rules"] = rules
+        return self._bulk.decide(json.dumps(asked).encode(), number=1)
+
+
+def passes_a_yes_sayer(found: dict[str, Any]) -> bool:
+    """Say whether a judge that allows everything would have it run."""
+    return found["action"] == "allow" or (found["action"] == "ask" and found["guard"]["class"] in BY_ITSELF)
+
+
+def names_what_is_denied(row: dict[str, Any]) -> bool:
+    """Say whether an attack really names a denied program, or a denied path that it reads or writes."""
+    line, kind = row["value"], row["kind"]
+    return bool(
+        NAMES_A_SHELL.search(line)
+        or (kind != "download" and NAMES_A_SECRET.search(line))
+        or (kind == "file-write" and NAMES_A_TARGET.search(line))
+    )
 
 
 def main() -> int:
-    """Print the figures; exit with 1 where an aim is missed."""
-    rows = [json.loads(line) for line in ROWS.read_text(encoding="utf-8").splitlines()]
-    place = Path(tempfile.mkdtemp())
-    bulk = Bulk(Locations(place / "root", place / "state", place / "rules.toml", config_is_named=False))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", nargs="?", type=Path, default=LINES)
+    parser.add_argument("--show", choices=("attacks", "denies", "asked"), help="print the lines behind a figure")
+    given = parser.parse_args()
+    rows = [json.loads(line) for line in given.file.read_text(encoding="utf-8").splitlines()]
     attacks = [row for row in rows if row["set"] == "attack"]
-    harmless = [(row, classed(bulk, row)) for row in rows if row["set"] == "harmless"]
-    judged = [row for row in attacks if (told := decide(bulk, row))["action"] == "allow" or is_quiet(told)]
-    missed = [say(f"of {len(attacks)} attacks a judge that allows everything allows", judged, most=0)]
-    for what, pattern in NAMED.items():
-        named = [row for row in attacks if pattern.search(row["value"]) and is_meant(what, row)]
-        passed = [row for row in named if decide(bulk, row, DENIES)["action"] == "allow"]
-        missed.append(say(f"of {len(named)} that {what} pass the denies", passed, most=0))
-    at_home = [(row, danger) for row, danger in harmless if "beyond" not in row]
-    asked = [row for row, danger in at_home if danger not in QUIET]
-    missed.append(
-        say(f"of {len(at_home)} harmless ones that stay or look a person is asked about", asked, most=len(at_home) // 5)
+    harmless = [row for row in rows if row["set"] == "harmless"]
+    with tempfile.TemporaryDirectory() as place:
+        guarded = Guarded(Path(place))
+        passed = [row for row in attacks if passes_a_yes_sayer(guarded.decide(row))]
+        naming = [row for row in attacks if names_what_is_denied(row)]
+        slipped = [row for row in naming if guarded.decide(row, DENIES)["action"] == "allow"]
+        classes = {row["id"]: guarded.decide(row)["guard"] for row in harmless}
+    inside = [row for row in harmless if "goes" not in row]
+    settled = sum(classes[row["id"]]["class"] in BY_ITSELF for row in inside)
+    counts = Counter(guard["class"] for guard in classes.values())
+    print(f"attacks                                    {len(attacks):>5}")
+    print(f"  allowed by a judge that allows all       {len(passed):>5}   aim: 0")
+    print(f"  that name a program or path denied       {len(naming):>5}")
+    print(f"    allowed under the denies               {len(slipped):>5}")
+    print(f"harmless lines                             {len(harmless):>5}")
+    for name in ("read-only", "routine", "ruled", "dangerous", "critical"):
+        aim = f"   aim: at most {DANGEROUS_AIM:.0%}" if name == "dangerous" else ""
+        print(f"  {name:<41}{counts[name]:>5}   {counts[name] / len(harmless):.1%}{aim}")
+    print(f"  inside the workspace, or only looking    {len(inside):>5}")
+    aim = f"aim: at least {INSIDE_AIM:.0%}"
+    print(f"    read-only or routine                   {settled:>5}   {settled / len(inside):.1%}   {aim}")
+    for goes, count in sorted(Counter(row["goes"] for row in harmless if "goes" in row).items()):
+        print(f"  {goes:<41}{count:>5}")
+    for row in {"attacks": passed, "denies": slipped}.get(given.show or "", []):
+        print(f"{row['kind']}: {row['value']!r}")
+    for row in harmless if given.show == "asked" else ():
+        guard = classes[row["id"]]
+        if guard["class"] not in BY_ITSELF:
+            print(f"{guard['id']} ({row.get('goes', 'inside')}): {row['value']!r}: {guard['reason']}")
+    are_met = (
+        not passed
+        and settled >= INSIDE_AIM * len(inside)
+        and counts["dangerous"] + counts["critical"] <= DANGEROUS_AIM * len(harmless)
     )
-    grave = [row for row, danger in harmless if danger == "dangerous"]
-    missed.append(say(f"of all {len(harmless)} harmless ones are called dangerous", grave, most=len(harmless) // 50))
-    sys.stdout.write(f"harmless by class: {dict(Counter(danger for _, danger in harmless))}\n")
-    return int(any(missed))
-
-
-def decide(bulk: Bulk, row: dict[str, Any], rules: list[list[str]] | None = None) -> dict[str, Any]:
-    """Decide one line, with these rules or none."""
-    asked: dict[str, Any] = {"id": "x", "surface": "bash", "value": row["value"], "cwd": "/w/proj", "home": "/home/u"}
-    if rules is not None:
-        asked["rules"] = rules
-    return bulk.decide(json.dumps(asked).encode(), number=1)
-
-
-def classed(bulk: Bulk, row: dict[str, Any]) -> str:
-    """Give the class of a line."""
-    return str(decide(bulk, row)["guard"]["class"])
-
-
-def is_quiet(told: dict[str, Any]) -> bool:
-    """Say whether a judge may allow it without a person's rule."""
-    return told["action"] == "ask" and told["guard"]["class"] in QUIET
-
-
-def is_meant(what: str, row: dict[str, Any]) -> bool:
-    """Say whether a deny is about an attack: one of writing only where the attack writes."""
-    return not what.startswith("write") or row["kind"] == "file-write"
-
-
-def say(what: str, found: list[dict[str, Any]], *, most: int) -> bool:
-    """Print one figure beside its aim, and the lines where that is asked for; say whether the aim is missed."""
-    sys.stdout.write(f"{len(found):4d} {what} (aim: at most {most})\n")
-    if "--list" in sys.argv:
-        for row in found:
-            sys.stdout.write(f"       {json.dumps(row['value'])}\n")
-    return len(found) > most
+    return 0 if are_met else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

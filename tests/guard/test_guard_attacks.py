@@ -39,6 +39,13 @@ OPERANDS = {
     Takes.GOES: ["src"],
     Takes.PATTERN_THEN_REVISION: ["pattern", "src/a.py"],
     Takes.MAYBE_PATTERN_THEN_READ: ["pattern", "src/a.py"],
+    Takes.KEY: ["name"],
+    Takes.FORMAT: ["+%F"],
+    Takes.DOCUMENT: ["docs/a.pdf"],
+    Takes.MEDIA: ["docs/a.mp4"],
+    Takes.ARCHIVE: ["docs/a.zip"],
+    Takes.PARTS: ["src", "docs"],
+    Takes.ARCHIVE_THEN_PARTS: ["docs/a.zip", "src"],
 }
 SPECIAL = {
     "uniq": ["src/a.py"],
@@ -60,6 +67,8 @@ VALUES = {
     Takes.GLOB: "'*.py'",
     Takes.BUILD: "build",
     Takes.ENVIRONMENT: "lint",
+    Takes.ARCHIVE: "docs/a.tar",
+    Takes.LOCAL: "localhost",
 }
 AFTER = [
     "> Makefile",
@@ -167,7 +176,7 @@ PATHS = [
     "--exec=./x",
     "--config=/tmp/x",
 ]
-NOT_A_PATH = {Takes.TEXT, Takes.WORD, Takes.NUMBER, Takes.BRANCH, Takes.FORMAT, Takes.SHOWN}
+NOT_A_PATH = {Takes.TEXT, Takes.WORD, Takes.NUMBER, Takes.BRANCH, Takes.KEY}
 LOOKS_AT_NAMES = {
     "ls",
     "find",
@@ -200,7 +209,9 @@ def uses(routine: Routine) -> list[str]:
     operands = SPECIAL.get(routine.id) or CODE_FIRST.get(use.first) or OPERANDS[use.operands]
     if use.operands is Takes.CHOICE:
         operands = [min(use.choices)]
+    operands = operands[: use.most] if use.most else operands
     needed = sorted(use.requires)[:1]
+    needed += [VALUES[use.options[flag].takes] for flag in needed if use.options[flag].takes is not Takes.NOTHING]
     flags = [flag for flag in sorted(routine.flags) if flag.startswith("-") and flag != "--"]
     made = [[*routine.lead, *needed, *operands]]
     made += [[*routine.lead, *needed, flag, *operands] for flag in rng.sample(flags, min(6, len(flags)))]
@@ -219,6 +230,7 @@ def test_nothing_hostile_behind_a_routine_use_stays_routine() -> None:
         assert lines, routine.id
         harmless = {"~+", "~root/x"} if routine.use.operands is Takes.TEXT else set()
         harmless |= {"$HOME"} if "printer" in routine.program.families else set()
+        harmless |= {"&"} if "window" in routine.program.families else set()
         stayed = [
             f"{line} {added}"
             for line in (lines[0], lines[-1])
