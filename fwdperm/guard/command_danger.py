@@ -199,7 +199,7 @@ def _dangerous_words(command: Command, location: Location) -> Assessment | None:
             reason = "a pattern that may stand for secret files"
             return Assessment(Danger.DANGEROUS, "dangerous.secret-pattern", reason, (command.program, text))
         for each in candidates(text):
-            if look and (opens_files or "/" in each) and is_secret(each, location):
+            if look and is_secret(each, location):
                 return Assessment(
                     Danger.DANGEROUS, "dangerous.sensitive-read", "touches a sensitive path", (command.program, text)
                 )

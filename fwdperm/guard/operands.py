@@ -213,13 +213,6 @@ def check_operands(program: Program, use: Use, operands: list[Word], seen: set[s
         case Takes.TEXT:
             if any(word.glob for word in operands) and not use.unknown_is_text:
                 raise NotRoutine("a pattern of file names where text belongs")
-        case Takes.FORMAT:
-            if not all(word.text.startswith("+") and not word.glob for word in operands):
-                raise NotRoutine(f"`{program.name}` is given more than a format")
-        case Takes.SHOWN:
-            for word in operands:
-                if not may_be_shown(word.text):
-                    raise NotRoutine(f"variable `{word.text}` may hold a secret")
         case Takes.CHOICE:
             for word in operands:
                 if word.text not in use.choices:

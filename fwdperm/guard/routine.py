@@ -110,13 +110,6 @@ def _check_plain(command: Command, location: Location) -> None:
     _check_prefixes(command, location)
 
 
-def _is_known_enough(raw: str) -> bool:
-    """Say whether a word holds no expansion but sums and variables that anybody may see: `"$HOME: $((1 + 2))"`."""
-    rest = _SUM.sub("", raw)
-    names = [next(filter(None, found.groups())) for found in _VARIABLE.finditer(rest)]
-    return all(map(may_be_shown, names)) and not _EXPANDS.search(_STATUS.sub("", _VARIABLE.sub("", rest)))
-
-
 def _program(typed: str) -> Program:
     if "/" in typed and not standard_base(typed):
         raise NotRoutine(f"`{typed}` is not the program of that name")

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         changes_what_runs,
         decides_programs,
         is_harmless_variable,
-        may_be_shown,
         runs_code,
     )
 else:
@@ -47,7 +46,6 @@ else:
                 "changes_what_runs",
                 "decides_programs",
                 "is_harmless_variable",
-                "may_be_shown",
                 "runs_code",
             ),
         },
@@ -76,7 +74,6 @@ __all__ = [
     "is_in_family",
     "lookup",
     "lookup_local",
-    "may_be_shown",
     "name_of",
     "names_of_family",
     "read_command_use",

@@ -141,7 +141,6 @@ class _VariablesPage(_Page):
     harmless: dict[str, str]
     code: _CodePage
     decides: _NamesPage
-    shown: _NamesPage
     alters: _AltersPage
 
 

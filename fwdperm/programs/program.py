@@ -45,8 +45,6 @@ class Takes(StrEnum):
     ENVIRONMENT = "the name of a checking environment"
     BRANCH = "the name of a branch or of a remote"
     LOCAL = "an address of this machine"
-    FORMAT = "a format that begins with `+`"
-    SHOWN = "the name of a variable that is no secret"
     GLOB = "a pattern of sources or documents by their ending, or of what to leave out"
     KEY = "a plain name, which sets nothing"
     FORMAT = "a format behind a plus sign"

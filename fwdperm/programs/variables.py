@@ -18,7 +18,6 @@ CODE: Final = frozenset(_READ["code"]["names"])
 """Variables by which other code is run, or another program found."""
 CODE_HEADS: Final = tuple(_READ["code"]["heads"])
 """As above, by how a name begins."""
-_SHOWN: Final = frozenset(_READ["shown"]["names"])
 _DECIDES: Final = frozenset(_READ["decides"]["names"])
 _ALTERS: Final = frozenset(_READ["alters"]["names"])
 _ALTERS_ENDS: Final = tuple(_READ["alters"]["ends"])
@@ -37,11 +36,6 @@ def runs_code(name: str) -> bool:
 def changes_what_runs(name: str) -> bool:
     """Say whether setting this variable alone may change what a later command of the line runs, finds or is told."""
     return runs_code(name) or (not is_harmless_variable(name) and (name in _ALTERS or name.endswith(_ALTERS_ENDS)))
-
-
-def may_be_shown(name: str) -> bool:
-    """Say whether what this variable holds is no secret from whoever may run a command at all."""
-    return name in _SHOWN
 
 
 def decides_programs(name: str) -> bool:

@@ -32,8 +32,6 @@ OPERANDS = {
     Takes.PACKAGE: ["./..."],
     Takes.LOCAL: ["http://localhost:3000/x"],
     Takes.BRANCH: ["topic/x"],
-    Takes.FORMAT: ["+%F"],
-    Takes.SHOWN: ["HOME"],
     Takes.BUILD: ["build"],
     Takes.NEW: ["src/new"],
     Takes.GOES: ["src"],

@@ -38,8 +38,6 @@ SAMPLE = {
     Takes.PACKAGE: ("./...",),
     Takes.LOCAL: ("http://localhost:3000/x",),
     Takes.BRANCH: ("topic/x",),
-    Takes.FORMAT: ("+%F",),
-    Takes.SHOWN: ("HOME",),
     Takes.BUILD: ("build",),
     Takes.NEW: ("src/new",),
     Takes.GOES: ("src",),

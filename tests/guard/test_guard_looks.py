@@ -6,6 +6,10 @@ import pytest
 from guard_cases import class_of
 
 LOOKS = """
+eog
+gedit notes.txt
+libreoffice --writer
+xdg-open doc.pdf
 alias
 arch
 apt list --installed
@@ -15,7 +19,6 @@ cat /proc/meminfo
 crontab -l
 date '+%Y-%m-%d %H:%M:%S'
 date -d @1700000000
-df -h /
 dmesg
 dpkg --get-selections
 echo "$HOME: $((6 * 7))"
@@ -60,7 +63,6 @@ ASKS = """
 make -f Makefile.ci test
 make CC=gcc
 alias ll='ls -la'
-apt search x
 bluetoothctl connect 00:00
 comm <(sort a.txt) <(./x)
 cp a.txt /tmp/
@@ -68,17 +70,13 @@ date 010203042026
 du -sh ~/*
 env
 env | sort
-eog
 firefox https://example.com
-gedit notes.txt
 gh api repos/o/r/pulls/1/comments
-google-chrome
 grep -r KEY .
 grep -rv 'def main' .
 grep -rA5 'def main' .
 history
 hostname evil
-libreoffice --writer
 make clean
 nano notes.txt
 nmcli dev wifi connect x
@@ -86,11 +84,8 @@ pip install -e .
 printenv
 tar -cf a.tar *
 unzip a.zip
-vlc
-xdg-open doc.pdf
 xxd a.md b.md
 zip -r a.zip *
-echo $HOME*
 echo ${HOME:=x}
 echo $((a[0]))
 echo $HOSTILE

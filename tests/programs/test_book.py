@@ -115,8 +115,7 @@ def test_a_page_that_cannot_be_right_is_named(tmp_path: Path, text: str, told: s
     """Nothing is compiled from a book with a fault in it; the message says which page, and what."""
     (tmp_path / "dangers.toml").write_text("")
     (tmp_path / "variables.toml").write_text(
-        "[harmless]\n[code]\nnames = ''\nheads = ''\n[decides]\nnames = ''\n[shown]\nnames = ''\n"
-        "[alters]\nnames = ''\nends = ''\n"
+        "[harmless]\n[code]\nnames = ''\nheads = ''\n[decides]\nnames = ''\n[alters]\nnames = ''\nends = ''\n"
     )
     (tmp_path / "x.toml").write_text(text)
     with pytest.raises(OperatorError) as raised:
