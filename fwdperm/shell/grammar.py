@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import tree_sitter_bash
 from tree_sitter import Language, Parser
 
+from fwdperm.shell.accounting import adds_up
 from fwdperm.shell.continued import Joined, join_lines
 from fwdperm.shell.parser_budget import MARKS, is_deep, plain, portions
 from fwdperm.shell.respell import respell
@@ -24,14 +25,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _PARSER: Final = Parser(Language(tree_sitter_bash.language()))
-_DROPPED: Final = re.compile(rb"\\[ \t]")
-r"""A blank behind a backslash: `a\ b`. The grammar is known to leave some of them out."""
-_GAP: Final = re.compile(rb"[ \t\r\n]|\\\n")
-r"""What may stand between two nodes of a tree without being one: a blank, or a line that is continued (`a\\\nb`)."""
 _BACKSLASH_LINE: Final = re.compile(rb"\n(?=\\[^\n])")
 r"""A line's end before a line that begins with a backslash: `a\n\\b`. The grammar takes both lines for one word."""
-_QUOTES: Final = re.compile(rb"[\\'\"]")
-r"""The signs of quotation around a here-document's end word: `'EOF'`, `\EOF`."""
 _NAMED: Final = re.compile(rb"\w\}[<>]")
 """A redirection to a descriptor that is named: `{log}>file`. The grammar takes the name for a word."""
 _INTRICATE: Final = "it is too intricate to read"
@@ -99,8 +94,7 @@ def parse_code(text: str) -> Trees:
             or not seen
             or not _joins_alike(root, here)
             or _line_starts(root, here.data)
-            or _drops(root, here.data)
-            or _strays(root, here.data)
+            or not adds_up(root, here.data)
         ):
             return Trees(tuple(roots), opaque or SYNTAX)
     if len(parts) > _PORTIONS:
@@ -161,52 +155,6 @@ def _keeps(root: Node, start: int, end: int) -> bool:
             return False
         node = node.parent
     return is_kept
-
-
-def _drops(root: Node, data: bytes) -> bool:
-    """Say whether the grammar left something out: it does with blanks behind a backslash."""
-    if not _DROPPED.search(data):
-        return False
-    last = 0
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if node.child_count and node.type not in _MASKED:
-            stack.extend(reversed(node.children))
-            continue
-        if node.start_byte > last and _GAP.sub(b"", data[last : node.start_byte]) not in (b"", b"-"):
-            return True
-        last = max(last, node.end_byte)
-    return bool(_GAP.sub(b"", data[last:]))
-
-
-def _strays(root: Node, data: bytes) -> bool:
-    """Say whether the grammar has a here-document elsewhere than a shell.
-
-    It begins on the line after it was announced and ends at its end word.
-    """
-    if b"<<" not in data:
-        return False
-    stack, last = [root], -1
-    while stack:
-        node = stack.pop()
-        stack.extend(reversed(node.children))
-        if node.type != "heredoc_redirect":
-            continue
-        parts = {child.type: child for child in reversed(node.children)}
-        start = parts.get("heredoc_start")
-        body = parts.get("heredoc_body") or parts.get("heredoc_end")
-        if start is None or body is None:
-            continue
-        if start.start_point[0] != last:
-            last = start.start_point[0]
-            if data.count(b"\n", start.end_byte, body.start_byte) > 1:
-                return True
-        end = parts.get("heredoc_end")
-        word = _QUOTES.sub(b"", data[start.start_byte : start.end_byte])
-        if end is not None and data[end.start_byte : end.end_byte].strip(b"\t\n") != word:
-            return True
-    return False
 
 
 def _is_word(root: Node, at: int) -> bool:

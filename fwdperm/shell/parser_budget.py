@@ -22,8 +22,8 @@ MARKS: Final = 1000
 _ASCII: Final = bytes([*range(0x80), *(b"." * 0x80)])
 """Shows the parser a dot for every byte beyond ASCII: to a shell they are all plain word characters, and the grammar's
 scanner reads outside of its tables for some of them (a brace before a character beyond U+FFFF ends the process)."""
-_NO_BLANK: Final = re.compile(rb"[\f\v]|\r(?!\n)|(?<=\\)\r")
-r"""A blank to the grammar that is none to a shell: `a\fb`, a carriage return that ends no line."""
+_NO_BLANK: Final = re.compile(rb"[\f\v\r]")
+r"""A blank to the grammar that is none to a shell: `a\fb`, a carriage return, at a line's end as well."""
 _MARK: Final = re.compile(rb"[^A-Za-z0-9_./,:=@%+ \t\n\x80-\xff-]")
 """A byte that may have a meaning to a shell: `;`, `$`, `(`. The parser's recovery is quadratic in their number."""
 _TOKEN: Final = re.compile(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Final
 
+from fwdperm.programs import changes_what_runs
 from fwdperm.settings import LINE_COMMANDS, LINE_DEPTH, LINE_STEPS, VALUE_CHARS
 from fwdperm.shell.command import Command, Redirect, Stands, Word
 from fwdperm.shell.evaluated import EVALUATORS, evaluated_code, prompt_code
@@ -20,14 +21,14 @@ from fwdperm.shell.source import substitutions, unseen
 from fwdperm.shell.unwrap import unwrap, why_filled
 from fwdperm.shell.words import hides_code, read_word
 from fwdperm.shell.wrapper_options import ASSIGNMENT
-from fwdperm.shell.wrappers import RESERVED, RESERVED_HEADS, STDIN, passes_input_on
+from fwdperm.shell.wrappers import RESERVED, RESERVED_HEADS, STDIN, TEARING, passes_input_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tree_sitter import Node
 
-_RESERVING: Final = frozenset({"", "time", "coproc"})
+_RESERVING: Final = TEARING | {""}
 """What a reserved word may stand behind; behind other wrappers it is a program's name."""
 _WRAPPED_WORDS: Final = 16 * 1024
 """Words of wrapped commands in one line altogether: each wrapper's words hold those of all it wraps."""
@@ -50,6 +51,7 @@ class Recorder(ABC):
         "commands",
         "cut_short",
         "heredocs",
+        "loops",
         "opaque",
         "stack",
         "steps_left",
@@ -62,6 +64,7 @@ class Recorder(ABC):
         self.codes: list[str] = []
         self.heredocs: dict[int, Heredoc] = {}
         self.stack: list[tuple[Callable[..., None], object, WalkPosition]] = []
+        self.loops: list[tuple[str, Word]] = []
         self.opaque = ""
         self.unread: list[str] = []
         self.code_left = _CODE_CHARS
@@ -167,11 +170,10 @@ class Recorder(ABC):
         found = NOTHING_FOUND
         if tail.nodes:
             found = read_tail(tail, place.source)
-            if more := tail.lost + found.words:
-                words = words + more
-                raw = " ".join([raw, *(word.raw for word in more)])
+            words, raw = self._with_words_behind(words, raw, tail.lost + found.words)
         if not prefixes and (place.wrapped_by in _RESERVING or not place.apart):
             words, prefixes = self._reserved(words)
+            prefixes = prefixes or self._timed(words)
         if not (words or prefixes or found.redirects):
             return len(self.commands) - 1 if place.carrier < 0 else place.carrier
         index = len(self.commands)
@@ -216,6 +218,16 @@ class Recorder(ABC):
             self._carry([InnerCommand(code=stdin)], place, index=index, label=words[0].text, stands=Stands.HEREDOC)
         return index
 
+    def _with_words_behind(
+        self, words: tuple[Word, ...], raw: str, more: tuple[Word, ...]
+    ) -> tuple[tuple[Word, ...], str]:
+        """Add words that stand behind a redirection."""
+        if more and all(one.raw in RESERVED for one in words) and _is_no_program(more[0]):
+            self.opaque = self.opaque or SYNTAX  # an assignment, or a program of such a name
+        if more and words and words[0].raw in TEARING and any(one.raw in RESERVED for one in words[1:] + more):
+            self.opaque = self.opaque or SYNTAX  # behind a redirection no block begins
+        return (words + more, " ".join([raw, *(word.raw for word in more)])) if more else (words, raw)
+
     def _within_budget(self, words: tuple[Word, ...], *, others: int) -> tuple[Word, ...]:
         """Take the words of a command, or the first of them where that is all that may still be read."""
         most = self.most_words
@@ -232,8 +244,23 @@ class Recorder(ABC):
         if words and words[0].raw in RESERVED_HEADS:
             if words[0].raw in ("function", "case"):
                 self.opaque = self.opaque or SYNTAX
+            elif len(words) > 1:
+                self.loops.extend((words[1].text, word) for word in words[2:] or words[1:])
             words = ()
         return words, prefixes
+
+    def _timed(self, words: tuple[Word, ...]) -> tuple[tuple[str, Word], ...]:
+        """Give what is assigned behind `time` and `coproc` and decides what runs, as it does before a command."""
+        if not words or words[0].raw not in TEARING:
+            return ()
+        found: list[tuple[str, Word]] = []
+        for word in words[1:]:
+            if ASSIGNMENT.match(word.raw):
+                name, _, value = word.raw.partition("=")
+                found.append((name.rstrip("+"), read_word(value)))
+            elif word.text not in ("-p", "--"):
+                break
+        return tuple((name, value) for name, value in found if changes_what_runs(name))
 
     def _follow(
         self,
@@ -342,10 +369,15 @@ def _look_inside(words: tuple[Word, ...], place: WalkPosition) -> tuple[str, Unw
     return opaque, wrapped
 
 
+def _is_no_program(word: Word) -> bool:
+    """Say whether the grammar has another meaning for a word than bash has behind a redirection."""
+    return ASSIGNMENT.match(word.raw) is not None or word.raw in RESERVED or word.raw in RESERVED_HEADS
+
+
 def _without_reserved(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[tuple[str, Word], ...]]:
     """Drop reserved words before a command, and take the variables behind them: the grammar takes some for programs."""
     at = 0
-    while at < len(words) and words[at].raw in RESERVED and words[at].raw not in ("time", "coproc"):
+    while at < len(words) and words[at].raw in RESERVED and words[at].raw not in TEARING:
         at += 1
     prefixes: list[tuple[str, Word]] = []
     while at and at < len(words) and ASSIGNMENT.match(words[at].raw):

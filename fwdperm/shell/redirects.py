@@ -82,7 +82,7 @@ def read_tail(tail: Tail, source: Source) -> RedirectContents:
         if needs_descent(source.cut(node.start_byte, node.end_byte)):
             deeper.extend(child for child in node.children if child.type in WORD_TYPES)
         if node.type == "heredoc_redirect":
-            heredoc = _heredoc(body, parts[0] if parts else "", source)
+            heredoc = _heredoc(node, body, parts[0] if parts else "", source)
             if body is not None and not _is_quoted(parts[0] if parts else ""):
                 deeper.append(body)
             redirects.append(Redirect(operator, Word(heredoc.text, heredoc.text, known=heredoc.known, quoted=True)))
@@ -129,8 +129,11 @@ def _is_quoted(start: str) -> bool:
     return any(mark in start for mark in "'\"\\")
 
 
-def _heredoc(body: Node | None, start: str, source: Source) -> Heredoc:
-    text = "" if body is None else source.cut(body.start_byte, body.end_byte)
+def _heredoc(node: Node, body: Node | None, start: str, source: Source) -> Heredoc:
+    """Read a here-document from the line after it was announced; the grammar begins it at the first expansion."""
+    head = next((child.end_byte for child in node.children if child.type == "heredoc_start"), node.end_byte)
+    begin = source.data.find(b"\n", head) + 1 or node.end_byte
+    text = "" if body is None else source.cut(min(begin, body.start_byte), body.end_byte)
     if _is_quoted(start):
         return Heredoc(text, known=True)
     return Heredoc(unescape_heredoc(text), known=not _UNKNOWN_TEXT.search(text))

@@ -13,6 +13,8 @@ from fwdperm.shell.command import Word
 from fwdperm.shell.redirects import REDIRECT_TYPES
 from fwdperm.shell.source import WORD_TYPES, Source
 from fwdperm.shell.words import read_word, split_words
+from fwdperm.shell.wrapper_options import ASSIGNMENT
+from fwdperm.shell.wrappers import RESERVED, RESERVED_HEADS, TEARING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,11 +63,13 @@ def read_command(node: Node, source: Source, *, most_words: int) -> SimpleComman
     spans: list[list[int]] = []
     deeper: list[Node] = []
     nested: list[Node] = []
+    first_redirect = -1
     is_declaration = node.type != "command"
     for child in node.children[: most_words + 1]:
         kind = child.type
         if kind in REDIRECT_TYPES:
             redirects.append(child)
+            first_redirect = len(spans) if first_redirect < 0 else first_redirect
             continue
         if kind == "subshell":
             nested.append(child)
@@ -87,12 +91,25 @@ def read_command(node: Node, source: Source, *, most_words: int) -> SimpleComman
             deeper.append(child)
     words = tuple([read_word(source.cut(start, end)) for start, end in spans])
     is_torn = any(_is_several(word) for word in words) or not are_names(prefixes)
+    is_torn = is_torn or _is_misread(words, first_redirect=0 if prefixes else first_redirect)
     return SimpleCommand(words, tuple(prefixes), redirects, deeper, nested, is_torn)
 
 
 def are_names(prefixes: Sequence[tuple[str, Word]]) -> bool:
     """Say whether a shell would take each of these for an assignment, by what stands before its `=`."""
     return all(_NAME.fullmatch(name) for name, _ in prefixes)
+
+
+def _is_misread(words: Sequence[Word], *, first_redirect: int) -> bool:
+    """Say whether a word behind a redirection or an assignment is a reserved one for us, and a program for bash."""
+    if words and words[0].raw in TEARING:
+        set_at = next((at for at, word in enumerate(words) if at and ASSIGNMENT.match(word.raw)), len(words))
+        late = words[1 if first_redirect > 0 else set_at :]
+        return any(word.raw in RESERVED or word.raw in RESERVED_HEADS for word in late)
+    if first_redirect < 0:
+        return False
+    before, behind = words[:first_redirect], words[first_redirect:]
+    return bool(behind) and behind[0].raw in RESERVED | RESERVED_HEADS and all(one.raw in RESERVED for one in before)
 
 
 def _is_several(word: Word) -> bool:

@@ -25,7 +25,7 @@ from fwdperm.shell.recording import Recorder
 from fwdperm.shell.redirects import EMPTY_TAIL, REDIRECT_TYPES, Tail, hanging, lost_words
 from fwdperm.shell.simple_command import are_names, read_assignment, read_command
 from fwdperm.shell.source import WORD_TYPES, needs_descent
-from fwdperm.shell.substitution import embedded_code, unescape_backticks
+from fwdperm.shell.substitution import embedded_code, substitution_spans, unescape_backticks
 from fwdperm.shell.words import read_word, split_words
 
 if TYPE_CHECKING:
@@ -35,8 +35,10 @@ if TYPE_CHECKING:
 
 _LOOP_WORDS: Final = 16
 """Words of one `for` that are remembered."""
-_ENDS_EARLY: Final = re.compile(r"\n|[ \t]#")
-r"""Where a test has ended that the grammar has as going on: `[ a\nb`, ` # comment`."""
+_ENDS_EARLY: Final = re.compile(r"[\n;&|<>\r\f\v]|[ \t]#")
+r"""Where a test has ended, or opens a file, that the grammar has as going on: `[ a\nb`, ` # comment`, `[ a > f ]`."""
+_QUOTES: Final = re.compile(r"[\\'\"]")
+"""A sign of quotation, which keeps nothing from being expanded in arithmetic: `'`."""
 _AFTER_BRACE: Final = frozenset(" \t\n(<>;&|")
 """What may stand behind the brace that opens a group; otherwise it is a part of a word."""
 _OLD_STYLE: Final = re.compile(r"`(?:[^`\\]|\\.)*+`", re.DOTALL)
@@ -60,12 +62,11 @@ def parse_line(text: str) -> CommandLine:
 class _Walker(Recorder):
     """One walk over one line."""
 
-    __slots__ = ("functions", "loops")
+    __slots__ = ("functions",)
 
     def __init__(self) -> None:
         super().__init__()
         self.functions: list[str] = []
-        self.loops: list[tuple[str, Word]] = []
 
     def line(self, text: str) -> CommandLine:
         """Walk the whole line."""
@@ -164,6 +165,8 @@ class _Walker(Recorder):
             stands = Stands.CONTROL
             if kind == "for_statement":
                 self._loop_variable(node, place)
+            elif kind == "c_style_for_statement":
+                self._arithmetic(node, place)
         inner = self.deeper(place, stands=stands)
         if inner is None:
             return
@@ -179,7 +182,7 @@ class _Walker(Recorder):
             name = place.source.cut(variable.start_byte, variable.end_byte)
             values = [child for child in node.children_by_field_name("value") if child.type in WORD_TYPES]
             words = [read_word(place.source.cut(one.start_byte, one.end_byte)) for one in values[:_LOOP_WORDS]]
-            if len(values) > _LOOP_WORDS:
+            if len(values) > _LOOP_WORDS or not values:  # without any, they are the positional parameters
                 words.append(Word("", "", known=False))
             self.loops.extend((name, word) for word in words)
             if changes_what_runs(name):
@@ -199,9 +202,18 @@ class _Walker(Recorder):
             place.source.cut(node.start_byte + 1, node.start_byte + 2) not in _AFTER_BRACE
         ):
             self.opaque = self.opaque or SYNTAX
+        self._arithmetic(node, place)
         inner = self.deeper(place, stands=place.stands)
         if inner is not None:
             self.inside(node, inner)
+
+    def _arithmetic(self, node: Node, place: WalkPosition) -> None:
+        """Call arithmetic unknowable in which the grammar has code as quoted text: quotes keep nothing there."""
+        at = next((child.start_byte for child in node.children[:2] if child.type == "(("), -1)
+        end = next((child.start_byte for child in node.children if child.type == "))"), node.end_byte)
+        text = place.source.cut(at, end) if at >= 0 else ""
+        if ("$(" in text or "`" in text) and _QUOTES.search(text):
+            self.opaque = self.opaque or SYNTAX
 
     def substitution(self, node: Node, place: WalkPosition) -> None:
         inner = self.deeper(place, stands=Stands.SUBSTITUTION)
@@ -304,11 +316,13 @@ class _Walker(Recorder):
         if text.startswith("[["):
             if text[2:3] not in ("", " ", "\t", "\n"):
                 self.opaque = self.opaque or SYNTAX  # a word that only begins so: what follows is run
+            if ("<(" in text or ">(" in text) and any(text[start] in "<>" for start, _ in substitution_spans(text)):
+                self.opaque = self.opaque or SYNTAX  # the grammar may have a comparison there
             self.embedded(tested_code(text), place)
             self.inside(node, place)
             return
-        if ("\n" in text or "#" in text) and _ENDS_EARLY.search(bare_text(text)):
-            self.opaque = self.opaque or SYNTAX  # the command ends there: what follows is another
+        if _ENDS_EARLY.search(text) and _ENDS_EARLY.search(bare_text(text)):
+            self.opaque = self.opaque or SYNTAX  # the command ends there: what follows is another, or a file
         index = self.record(tuple(split_words(text)), (), place, raw=text, tail=place.tail)
         if needs_descent(text):
             self.inside(node, place._replace(carrier=index, tail=EMPTY_TAIL))
@@ -363,6 +377,7 @@ _HANDLERS: Final[dict[str, Callable[[_Walker, Node, WalkPosition], None]]] = {
     "string": _Walker.word,
     "concatenation": _Walker.word,
     "expansion": _Walker.word,
+    "arithmetic_expansion": _Walker.word,
     "if_statement": _Walker.body,
     "while_statement": _Walker.body,
     "for_statement": _Walker.body,

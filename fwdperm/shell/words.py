@@ -175,7 +175,7 @@ class _Reader:
         end = self.at + 2
         while end < len(raw) and raw[end] != "'":
             end += 2 if raw[end] == "\\" else 1
-        self.out.append(_ANSI.sub(_ansi_char, raw[self.at + 2 : end]))
+        self.out.append(_ANSI.sub(_ansi_char, raw[self.at + 2 : end]).partition("\0")[0])  # as bash's own texts do
         self.at = end + 1
 
     def _double(self) -> None:

@@ -16,6 +16,8 @@ RESERVED: Final = frozenset(
     ["{", "}", "!", "if", "then", "else", "elif", "fi", "while", "until", "do", "done", "esac", "time", "coproc"]
 )
 """Reserved words that may stand before a command; the grammar takes some of them for programs."""
+TEARING: Final = frozenset({"time", "coproc"})
+"""Reserved words that the grammar takes for programs, so that it tears apart the block behind them."""
 RESERVED_HEADS: Final = frozenset(["for", "case", "select", "function"])
 """Reserved words after which names follow, not a command."""
 

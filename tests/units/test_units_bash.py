@@ -66,7 +66,7 @@ def paths(line: str, surface: str, **more: str) -> list[str]:
         ("CI=1 nohup make", ["make"]),
         ("timeout 5 make $(nproc)", ["nproc", "make $(nproc)"]),
         ("T='5 rm'; timeout $T make", ["timeout $T make", "make"]),
-        ("time LD_PRELOAD=x make", ["time LD_PRELOAD=x make", "make"]),
+        ("time LD_PRELOAD=x make", ["LD_PRELOAD=x time LD_PRELOAD=x make", "make"]),
         ("nohup timeout 5 nice make x", ["make x"]),
         ("sudo rm x", ["sudo rm x", "rm x"]),
         ("ls | xargs rm -rf", ["ls", "xargs rm -rf", "rm -rf"]),
