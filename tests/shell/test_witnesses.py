@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BASH = shutil.which("bash") or ""
-SECONDS = 30
+SECONDS = 6
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_what_shfmt_sees_in_a_line_of_the_corpora_we_see_too(bash: Bash) -> None
 
 @pytest.mark.timeout(300)
 def test_made_up_lines_hold_nothing_that_a_witness_sees_and_we_do_not() -> None:
-    """For half a minute, the same lines each time; `tools/fuzz_shell.py` does as many as it is asked for."""
+    """For some seconds, the same lines each time; the build tries others, with `tools/fuzz_shell.py`."""
     trial = Trial(bash=Bash(), shfmt=Shfmt())
     lines = Maker(read_lines(SEEDS) + read_lines(FINDS), 20_000).lines()
     end = time.monotonic() + SECONDS
@@ -61,7 +61,7 @@ def test_made_up_lines_hold_nothing_that_a_witness_sees_and_we_do_not() -> None:
     assert trial.bash is not None
     trial.bash.close()
     assert found == []
-    assert trial.lines >= 1000
+    assert trial.lines >= 200
     assert trial.witnessed["bash"] > trial.lines / 10
     assert trial.witnessed["shfmt"] > trial.lines / 20
 
