@@ -38,11 +38,11 @@ _ARITHMETIC: Final = frozenset({"exp", "init", "step"})
 _NOT_ALIKE: Final = re.compile(
     r"""\r | \blet\b | \bcoproc\b | [<>]&-[^ \t\n;&|()<>] | `\s*(?:else|then|do|fi|done|esac|elif)\b | \(\\\n\(
       | \b(?:readonly|declare|export|local|typeset)\b.*(?:=\(|\+=) | [#].*\\\n
-      | <<- | <<.*(?:\[\[|\(\() | \$\\\n | <<(?s:.*)`` | <<[ \t]*(\w+)(?s:.*)[^\n]\1(?:\n|$)""",
+      | <<- | <<.*(?:\[\[|\(\() | \$\\\n | <<(?s:.*)[`)}]\w""",
     re.VERBOSE,
 )
 """What `shfmt` is known to read otherwise than bash: blanks, how far a `let` or a list of values goes, comments that
-end in a backslash, a line in a here-document that ends in the end word behind something else."""
+end in a backslash, a line of a here-document that ends in the end word."""
 _LIST: Final = re.compile(r"[A-Za-z_]\w*(?:\[.*\])?\+?=\(")
 _BEFORE_VALUE: Final = re.compile(r"\+?=|\[")
 

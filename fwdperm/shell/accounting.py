@@ -25,6 +25,8 @@ _DELIMITERS: Final = b" \t\n;&|()<>"
 """Bytes between which a word stands."""
 _WORD: Final = re.compile(rb"(?:[^\\\s;&|<>()]|\\.|[\f\v\r])*+\\?", re.DOTALL)
 r"""A word without quotes, as bash cuts it: `a\;b`. Not `a;b`."""
+_CLOSED: Final = re.compile(rb"(?:[^\\`]|\\.|`(?:[^\\`]|\\.)*+`)*+\\?", re.DOTALL)
+r"""A word in which every backtick has its other one: `\x60date\x60`."""
 _DIGITS: Final = re.compile(rb"[0-9]+")
 """A descriptor in front of a redirection: `2` of `2>f`."""
 _NAME: Final = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
@@ -132,8 +134,6 @@ def _end_of(root: Node, data: bytes) -> int:
         kind, start, end = node.type, node.start_byte, node.end_byte
         children = node.children
         if children:
-            if kind == "expansion" and data.count(b"`", start, end) % 2:
-                return -1  # for bash a brace inside of backticks does not close it
             if kind == "heredoc_body" and _is_plain_text(data, start, children[0].start_byte):
                 last = children[0].start_byte
             in_text = kind == "concatenation" and holder in _TEXTS  # whose blanks belong to it
@@ -230,7 +230,7 @@ def _is_word_of_bash(holder: str, data: bytes, start: int, end: int) -> bool:
     """Say whether bash has a word, or a part of one, between these two places."""
     if data[end - 1 : end] == b"}" and data[end : end + 1] in (b"<", b">") and _names_descriptor(data, end):
         return False
-    if holder in _BODIES:
+    if holder in _BODIES or not _CLOSED.fullmatch(data, start, end):
         return False
     if holder not in _WORD_HOLDERS:
         return True

@@ -18,7 +18,7 @@ from tree_sitter import Language, Parser
 from fwdperm.shell.accounting import adds_up
 from fwdperm.shell.continued import Joined, join_lines
 from fwdperm.shell.parser_budget import MARKS, is_deep, plain, portions
-from fwdperm.shell.respell import respell
+from fwdperm.shell.respell import brace, respell
 from fwdperm.shell.source import WORD_TYPES, Source
 
 if TYPE_CHECKING:
@@ -87,15 +87,12 @@ def parse_code(text: str) -> Trees:
         root = _PARSER.parse(part.shown).root_node
         if (root.has_error or _NAMED.search(part.data)) and len(part.data) <= _CONTINUED and not part.masks:
             here, root = _respelled(here, root)
+        is_whole = not root.has_error and adds_up(root, here.data)
+        if not (is_whole or root.has_error or part.masks) and len(here.data) <= _CONTINUED:
+            here, root, is_whole = _braced(here, root)
         roots.append((root, Source(here.data)))
         seen = all(_is_text(root, start, end) for start, end in part.masks)
-        if (
-            root.has_error
-            or not seen
-            or not _joins_alike(root, here)
-            or _line_starts(root, here.data)
-            or not adds_up(root, here.data)
-        ):
+        if not is_whole or not seen or not _joins_alike(root, here) or _line_starts(root, here.data):
             return Trees(tuple(roots), opaque or SYNTAX)
     if len(parts) > _PORTIONS:
         return Trees(tuple(roots), TOO_MANY, cut_short=True)
@@ -110,6 +107,17 @@ def _respelled(given: Joined, root: Node) -> tuple[Joined, Node]:
     other = given.edited(edits)
     again = _PARSER.parse(plain(other.data)).root_node
     return (given, root) if again.has_error else (other, again)
+
+
+def _braced(given: Joined, root: Node) -> tuple[Joined, Node, bool]:
+    """Try text that does not add up with names in braces, and say whether it does then; else keep it as it is."""
+    edits = brace(given.data)
+    if not edits:
+        return given, root, False
+    other = given.edited(edits)
+    again = _PARSER.parse(plain(other.data)).root_node
+    helps = not again.has_error and adds_up(again, other.data)
+    return (other, again, True) if helps else (given, root, False)
 
 
 def _mended(given: Joined) -> Joined:

@@ -224,7 +224,12 @@ class Recorder(ABC):
         """Add words that stand behind a redirection."""
         if more and all(one.raw in RESERVED for one in words) and _is_no_program(more[0]):
             self.opaque = self.opaque or SYNTAX  # an assignment, or a program of such a name
-        if more and words and words[0].raw in TEARING and any(one.raw in RESERVED for one in words[1:] + more):
+        if (
+            more
+            and words
+            and words[0].raw in TEARING
+            and any(one.raw in RESERVED or one.raw in RESERVED_HEADS for one in words[1:] + more)
+        ):
             self.opaque = self.opaque or SYNTAX  # behind a redirection no block begins
         return (words + more, " ".join([raw, *(word.raw for word in more)])) if more else (words, raw)
 

@@ -1,6 +1,7 @@
 """The same commands in a spelling that the grammar knows.
 
-Lives here: `respell`, for text that the parser gives up on though a shell would not. Never here: parsing
+Lives here: `respell`, for text that the parser gives up on though a shell would not, and `brace`, for text that it cuts
+otherwise than a shell does. Never here: parsing
 (`grammar.py`).
 
 Only what changes neither a command nor a word is rewritten: the separator behind a here-document's redirection, a
@@ -26,6 +27,9 @@ _TOKEN: Final = re.compile(
 """What a text that does not parse is read by, one kind after the other: text that is left alone (`'a;b'`), quotes that
 hold code (then nothing is rewritten), the head of a here-document, a line's end, and the forms to be rewritten:
 `{log}>f`, `<>f`, `0<&-`, a separator behind a here-document's head."""
+_VARIABLE: Final = re.compile(rb"\\.|'[^']*'|\$(?P<name>[A-Za-z_]\w*)", re.DOTALL)
+"""The plain expansion of a variable: `$name`; before it, what holds none: `\\$`, `'$a'`. An apostrophe between double
+quotes begins no quotation, and is taken for one: then less is rewritten."""
 _NEXT: Final = re.compile(rb"[ \t]*(?P<end>\n|$|\})|[ \t]*(?:fi|done|then|do|else|elif|esac)\b")
 """What stands behind a separator that can be left out: a line's end, or a word of a block, such as `fi`."""
 
@@ -65,6 +69,23 @@ def respell(data: bytes) -> list[tuple[int, int, bytes]]:
         if instead is not None:
             edits.append((*found.span(), instead))
     return edits
+
+
+def brace(data: bytes) -> list[tuple[int, int, bytes]]:
+    """Put names of variables in braces: `x=$a/$b.c` as `x=${a}/${b}.c`, which the grammar cuts as shells do.
+
+    Args:
+        data: Text of which a tree does not account for every byte.
+
+    Returns:
+        Edits as above; none where a name may stand in text that is not expanded (a here-document, a comment), or code
+        in backticks.
+    """
+    if b"<<" in data or b"#" in data or b"`" in data:
+        return []
+    return [
+        (*found.span(), b"${" + found["name"] + b"}") for found in _VARIABLE.finditer(data) if found["name"] is not None
+    ]
 
 
 def _joined(data: bytes, at: int) -> bytes | None:

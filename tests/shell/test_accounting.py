@@ -109,3 +109,20 @@ def test_a_text_ends_at_a_zero_byte_as_in_bash() -> None:
 
 def test_a_carriage_return_is_a_character_of_its_word() -> None:
     assert [one.argv for one in parse_line("a b\r\nc").commands] == [("a", "b\r"), ("c",)]
+
+
+@pytest.mark.parametrize(
+    ("line", "values"),
+    [
+        ("x=$a/$b.c", {"x": "${a}/${b}.c"}),
+        ("OUT=$DIR/$name.txt; y=1", {"OUT": "${DIR}/${name}.txt", "y": "1"}),
+        ("x='$a'$b/$c.d y", {"x": "'$a'${b}/${c}.d"}),
+        (r"x=\$a/$b/$c.d", {"x": r"\$a/${b}/${c}.d"}),
+    ],
+)
+def test_a_value_of_several_variables_is_one_word(line: str, values: dict[str, str]) -> None:
+    """The grammar cuts `$a/$b.c` behind its second `$`; a shell does not, and nobody is asked for that."""
+    parsed = parse_line(line)
+    assert parsed.opaque == ""
+    assert {name: value.raw for command in parsed.commands for name, value in command.prefixes} == values
+    assert all(not command.opaque for command in parsed.commands)
