@@ -72,7 +72,7 @@ _HEADERS: Final = frozenset({"authorization", "cookie", "auth"})
 """Names whose value holds blanks: it runs to the end of the line or of the quotation."""
 _HARMLESS_NAMES: Final = frozenset({"pwd", "pass", "auth", "pat", "pin", "sig", "pw"})
 """Short words that also have a harmless meaning. As a whole name before a colon (`pass: 3`) they name no secret, nor do
-`PWD`, `OLDPWD` and `--pin`."""
+`PWD`, `OLDPWD`, `-p` and `--pin`."""
 
 _HINTS: Final = (
     "pass", "pw", "secret", "token", "key", "auth", "cred", "cookie", "bearer", "jwt", "otp", "dsn", "pin", "sig",
@@ -83,10 +83,10 @@ _HINTS: Final = (
 _MAYBE: Final = re.compile(
     r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{33}|[^\x20-\x7e\t\n\r]|\w[\"'`\\]++\w|[Gg][Hh][A-Za-z]_|-[Uu]\b"
 )
-"""The other signs that a text may hold a secret: a run of 33 characters without blanks, anything but printable ASCII,
-quotation marks inside a word (`pass''word`), a token's beginning like `ghp_`, `-u`. A text with no hint and no match is
-not searched, and most texts have none. It may match too much, but never too little: a form below that neither `_HINTS`
-nor this finds is never looked for."""
+"""The other signs that a text may hold a secret: 33 letters, digits or signs of base64 in a row; anything but printable
+ASCII; quotation marks inside a word (`pass''word`); a token's beginning like `ghp_`; `-u`. A text with no hint and no
+match is not searched, and most texts have none. It may match too much, but never too little: a form below that neither
+`_HINTS` nor this finds is never looked for."""
 _NAMED: Final = re.compile(
     r"(?<![\w.-])(?P<name>[\w.-]++)(?P<sep>\\{0,4}[\"']?[ \t]{0,8}(?::=|=>|[:=])[ \t]{0,8}|[ \t]{1,8}(?=\S))"
 )
@@ -105,8 +105,8 @@ _USER_PASSWORD: Final = re.compile(
 )
 """User and password as clients take them: `-u me:pass`, `--user=me:pass`."""
 _USERINFO: Final = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{0,31}://(?P<value>[^\s/?#@\"'<>]{1,512}+)@")
-"""User information of an address: `https://me:pass@host/`. What stands before the `@` is taken out, a lone user as
-well: tokens are given so."""
+"""User information of an address: `https://me:pass@host/`. All before the `@` is taken out, also a user without a
+password, because tokens are written so."""
 _KNOWN: Final = re.compile(
     r"(?<![A-Za-z0-9])(?P<value>gh[a-z]_[A-Za-z0-9]{16,}+|github_pat_[A-Za-z0-9_]{16,}+|glpat-[A-Za-z0-9_-]{12,}+"
     r"|xox[a-z]-[A-Za-z0-9-]{10,}+|sk-[A-Za-z0-9_-]{16,}+|(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}+"

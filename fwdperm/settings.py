@@ -1,4 +1,4 @@
-"""Every limit of the house, with its unit and its reason.
+"""Every limit, with its unit and its reason.
 
 Lives here: numbers that more than one room, or an operator, may want to see.
 Never here: anything read from the environment or a file (that is `sessions/locations.py` and `rules/`).
@@ -51,7 +51,7 @@ LONGEST_WAIT_S: Final = 24 * 3600.0
 SWEEP_S: Final = 1.0
 """Seconds between full listings, which find what no event told of: events may get lost."""
 BEAT_S: Final = 1.0
-"""Seconds between heartbeats. Children of the pi heartbeat generation give up at 5."""
+"""Seconds between heartbeats. Of pi, the versions that read them give up after 5 seconds without one."""
 BEAT_STALE_S: Final = 5.0
 """Seconds after which a heartbeat counts as nobody serving (the pi children's own number)."""
 NOBODY_GRACE_S: Final = 2.0

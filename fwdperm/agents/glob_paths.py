@@ -21,7 +21,7 @@ class TooManyError(Exception):
 
 
 def paths_below(where: str, globs: Sequence[str], *, any_depth: bool) -> tuple[tuple[str, ...], bool]:
-    """Give the paths, with `*`, `?`, `[...]` and `**` in them, that globs below a directory may stand for.
+    """Give the paths that globs below a directory may mean; `*`, `?`, `[...]` and `**` stay in them.
 
     Args:
         where: The directory as typed.

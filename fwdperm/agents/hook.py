@@ -123,7 +123,7 @@ class _Hook:
 
     @property
     def _id(self) -> str:
-        """The request's id. It is made when first needed, because after a tool call none is."""
+        """The request's id. It is made when first needed: the event after a tool call needs none."""
         if not self._made_id:
             from fwdperm.client import new_request_id  # noqa: PLC0415 - see above
 

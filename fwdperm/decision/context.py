@@ -43,7 +43,7 @@ class SessionRules(Protocol):
         """Say whether `rule` is a rule in force that may be cited for this unit."""
 
     def is_any_citable(self, request: Request, unit: Unit) -> bool:
-        """Say whether any rule in force could be cited for this unit: else the judge need not be asked."""
+        """Say whether any rule in force could be cited for this unit; if not, the judge is not asked about it."""
 
 
 class NothingTaught:

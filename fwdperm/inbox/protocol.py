@@ -183,7 +183,7 @@ class Transport(Protocol):
         ...
 
     def remove_response(self, inbox: str, stem: str) -> bool:
-        """Remove an unconsumed answer, so that no allow lies around unused. True when it is gone."""
+        """Remove an answer that was not read in time: an unused approval must not stay. True when it is gone."""
         ...
 
     def beat(self, session: str, payload: bytes) -> None:
@@ -199,5 +199,5 @@ class Transport(Protocol):
         ...
 
     def forget(self, session: str) -> None:
-        """Forget what was handed out of an inbox whose session has ended. What still lies there counts as new."""
+        """Forget which requests were handed out of an inbox whose session has ended. Those still in it count as new."""
         ...

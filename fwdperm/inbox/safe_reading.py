@@ -168,7 +168,7 @@ def _read_all(descriptor: int, *, expected: int, cap: int) -> bytes:
 
 
 def os_error_words(error: OSError) -> str:
-    """Give the system's message for an error in lower case, to stand in a message of ours."""
+    """Give the system's message for an error in lower case, for use inside a message of ours."""
     return (error.strerror or type(error).__name__).lower()
 
 

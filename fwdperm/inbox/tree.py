@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _TEMP_KEPT_S: Final = 60.0
-"""Seconds after which a temp file in `responses/` is taken for left by a crash: writing one takes milliseconds."""
+"""Seconds after which a temp file in `responses/` must be left over from a crash: writing one takes milliseconds."""
 _NAMES: Final = 32_768
 _ANSWERS: Final = 4_096
 """Unread answers looked at in one inbox at a time: about 10 ms."""

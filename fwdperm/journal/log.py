@@ -107,7 +107,7 @@ class Journal:
         self._fault = "disk"  # what `RepairedRecord.fault` will say
 
     @classmethod
-    def open(  # noqa: PLR0913 - every collaborator stands in the open
+    def open(  # noqa: PLR0913 - everything it works with is named
         cls,
         directory: Path,
         *,

@@ -35,7 +35,7 @@ UNITS: Final = 32
 UNIT_CHARS: Final = 300
 """Characters of one unit's text, and of one rule's pattern."""
 ANSWER_CHARS: Final = 4_000
-"""Characters of one text in an answer; what the house writes there is shorter."""
+"""Characters of one text in an answer; our own texts there are shorter."""
 ANSWER_DEPTH: Final = 8
 """Nesting of an answer; a forwarded decision nests four deep."""
 _NAMES: Final = frozenset(
@@ -66,7 +66,7 @@ def clip(text: str, limit: int) -> str:
 
 
 def sanitized(record: Record, *, redact: Redact = unredacted) -> Sanitized:
-    """Give the record as it will stand in the journal.
+    """Give the record as it will be written to the journal.
 
     Args:
         record: What is to be said.

@@ -86,7 +86,7 @@ class Projects:
         return kept[0]
 
     def file_of(self, cwd: str) -> Path | None:
-        """Give the file that grants for the project of a directory stand in; None outside the workspaces."""
+        """Give the file that holds the grants for a directory's project; None outside the workspaces."""
         return self._files.project_path(cwd) if cwd else None
 
     def objection(self, cwd: str) -> str:

@@ -86,7 +86,7 @@ class Rulebook:
 
     @property
     def config(self) -> Config:
-        """The settings in force: always those of the configuration that `files` holds, whatever was read in between."""
+        """The settings of the configuration that `files` holds now."""
         return self._settings()[0]
 
     def _settings(self) -> tuple[Config, tuple[Problem, ...]]:

@@ -83,7 +83,7 @@ class Teaching:
         return made
 
     def record(self, request: Request, reply: Reply, proposal: Proposal, *, via: str, user: str) -> None:
-        """Put an answer on record, with what it teaches. It teaches with the next commit."""
+        """Append an answer to the journal, with what it teaches; that counts from the next commit on."""
         anchor = proposal.anchor
         self._journal.append(
             RepliedRecord(

@@ -141,7 +141,7 @@ class AlwaysDialog:
 
     @property
     def reply(self) -> Reply:
-        """The answer as it stands."""
+        """The answer that the lines so far add up to."""
         return Reply(
             reply=ReplyKind.ALWAYS,
             feedback=self._note or None,

@@ -155,7 +155,7 @@ class Terminal:
             return None if not self.is_ours() else b""
 
     def forget_input(self) -> bytes:
-        """Read and give everything that was typed up to now, half a line included: what follows was not meant."""
+        """Read and give everything that was typed up to now, half a line included: it is not for what is shown next."""
         if self.is_closed or not self.is_ours():
             return b""
         self.take()

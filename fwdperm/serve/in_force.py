@@ -82,7 +82,7 @@ def _plain(value: Any) -> Any:
 
 def set_by_hand(settings: Mapping[str, Any]) -> str:
     """Write the settings that differ from their defaults as a file would, on one line."""
-    config = Config(judge=JudgeSetup(model=""))  # no real model is empty, so the one in force is always told
+    config = Config(judge=JudgeSetup(model=""))  # so that the model is always told: no real one has this name
     defaults = as_written(config, ConfigFile(Layer(LayerKind.USER, "")))
     told = [f"{name} = {_toml(value)}" for name, value in settings.items() if value != defaults.get(name)]
     return ", ".join(told)
@@ -122,7 +122,11 @@ class HeldText:
         self._written: bytes | None = None
 
     def write(self, text: bytes | None) -> None:
-        """Write it if another text is in force than last time; None where no file ever was. Never raises."""
+        """Write the copy, if the text in force is another one than last time. Never raises.
+
+        Args:
+            text: The text in force; None when there never was a file.
+        """
         if text is self._written or text is None:
             return
         self.digest = digest_of_text(text)
@@ -155,10 +159,10 @@ def read_copy(state: Path, *, digest: str) -> bytes | None:
 
 
 class Kind(StrEnum):
-    """In what the file on disk differs from what is in force."""
+    """How the configuration on disk differs from what the daemon uses."""
 
     UNUSABLE = "unusable"
-    """It cannot be used, so that what it said before goes on."""
+    """The file cannot be used, so the daemon keeps to what it said before."""
     UNREAD = "unread"
     """It was edited, and the daemon has not looked since."""
     SETTING = "setting"

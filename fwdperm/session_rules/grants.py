@@ -86,7 +86,7 @@ class _Bucket:
 
 
 class GrantIndex:
-    """Every grant in force, by where it hangs and what it is for."""
+    """Every grant in force, by its anchor and its surface."""
 
     def __init__(self) -> None:
         self._buckets: dict[tuple[SessionKey, str], _Bucket] = {}

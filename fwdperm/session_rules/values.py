@@ -85,7 +85,7 @@ class _SessionRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant(_SessionRule):
-    r"""An *always*: one surface, one pattern. `\*` in the pattern is a star that stands for itself."""
+    r"""What an *always* gave: one pattern for one surface. `\*` in the pattern is a literal star."""
 
     surface: str
     pattern: str

@@ -61,7 +61,7 @@ class ModelConversation:
     has_tools: bool
 
     def next_calls(self) -> list[dict[str, Any]]:
-        """Give the calls of the next turn; none when the play is over, or there is none."""
+        """Give the calls of the next turn; no calls when the script is over, or the prompt holds none."""
         _, opened, rest = self.prompt.partition(_OPENS)
         if not opened or not self.has_tools:
             return []

@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 
 
 class Heartbeat(BaseModel):
-    """`serving/<session>.json`: read by clients and by pi children of the heartbeat generation.
+    """`serving/<session>.json`: read by our clients, and by those versions of pi that know heartbeats.
 
     Attributes:
         session_id: Whose inbox is served.

@@ -114,7 +114,7 @@ def _bash(rule: str, inside: str | None, action: str, draft: Draft) -> None:
         draft.add("bash", pattern, action)
 
 
-def _path(  # noqa: PLR0913 - a rule and what it stands for
+def _path(  # noqa: PLR0913 - a rule, its parts, and the surfaces it is for
     rule: str, inside: str | None, action: str, draft: Draft, *, allows: tuple[str, ...], narrows: tuple[str, ...]
 ) -> None:
     surfaces = allows if action == "allow" else narrows
@@ -142,9 +142,8 @@ def _narrow_path(inside: str) -> str | None:
     elif head.startswith("/"):
         return None  # it is meant below the directory of the settings file, and we do not know that directory
     elif "/" not in head.removeprefix("./") and not head.startswith("~") and not deep:
-        head = head.removeprefix(
-            "./"
-        )  # there it matches at any depth; here only in the directory itself, which is less
+        # There it matches at any depth; here only in the directory itself, which is less.
+        head = head.removeprefix("./")
     return (head.removeprefix("./") + ("/*" if deep else "")) or None
 
 
