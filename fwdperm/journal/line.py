@@ -135,7 +135,7 @@ def take_apart(line: bytes) -> JournalLine:
 
 
 def read_record(line: JournalLine) -> JournalEntry:
-    """Read a line as an entry. An unknown kind becomes `UnknownRecord`; keys that this version does not know, `extra`."""
+    """Read a line as an entry. An unknown kind becomes `UnknownRecord`; keys that are not known here, `extra`."""
     made = RECORD_KINDS.get(line.kind)
     body = {key: value for key, value in line.data.items() if key not in _FRAME}
     if made is None:
