@@ -119,6 +119,7 @@ def _program(page: dict[str, Any]) -> Program:
         runs_tools=tuple(page.get("runs_tools", ())),
         mild=frozenset(page.get("mild", ())),
         shows_version=page.get("shows_version", False),
+        bundles=page.get("bundles", False),
         running_settings=tuple(page.get("running_settings", ())),
         variables=tuple(page.get("variables", ())),
     )

@@ -9,7 +9,8 @@ The notations, by example:
     word = "--color= -S|--sort"             options with a value; `=` says: only in the same word (`--color=auto`)
     git-discard = ["clean", "stash drop|clear", "branch -D -d --delete", "checkout @ -- ."]
                                             subcommand words, each with its alternatives; then options, and behind `@`
-                                            operands, of which one is needed; `true` for the program however it is used
+                                            operands, of which one is needed (`X=` is any value of X); `true` for the
+                                            program however it is used
 """
 
 from __future__ import annotations
@@ -110,6 +111,7 @@ class _ProgramPage(_UsePage):
     runs_tools: str = ""
     mild: list[str] | str = ""
     shows_version: bool = False
+    bundles: bool = False
     running_settings: str = ""
     variables: str = ""
 
@@ -265,6 +267,7 @@ def _program(name: str, page: _ProgramPage, reasons: dict[str, str]) -> dict[str
         runs_tools=page.runs_tools.split(),
         mild=page.mild.split() if isinstance(page.mild, str) else page.mild,
         shows_version=page.shows_version,
+        bundles=page.bundles,
         running_settings=page.running_settings.split(),
         variables=page.variables.split(),
     )

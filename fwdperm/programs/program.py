@@ -293,6 +293,7 @@ class Program:
         mild: All the words with which its danger is mild enough for a user's rule (`ci` of npm: locked dependencies;
             `install -e .` of pip: what the project itself names).
         shows_version: True when a lone `--version` is routine.
+        bundles: True when its first word may be options without a dash (`tar czf`).
         running_settings: Names of settings whose value it runs, in small letters; `*` stands for any part.
         variables: Variables of the environment by which it runs other code.
     """
@@ -313,4 +314,5 @@ class Program:
     mild: frozenset[str] = frozenset()
     shows_version: bool = False
     running_settings: tuple[str, ...] = ()
+    bundles: bool = False
     variables: tuple[str, ...] = ()

@@ -34,6 +34,10 @@ _NAME: Final = re.compile(rb"[A-Za-z_][A-Za-z0-9_]*")
 _CLOSERS: Final = frozenset({">&", "<&", ">&-", "<&-"})
 _GOES_ON: Final = re.compile(rb"[<>]&[ \t]*-[^ \t\n;&|()<>]")
 """A descriptor that bash closes, and at once a word behind it, which the grammar takes for one: `>& -e`, `>&-e`."""
+_CLOSED_AT_ONCE: Final = re.compile(rb"[<>]&[ \t]*\d+-?[<>]")
+"""A descriptor that is doubled, and touched by the next redirection: `>& 1>&-`. The grammar loses what follows."""
+_PARTED_AFTER: Final = re.compile(rb"[^\n)]*;")
+"""A line with a separator in it, behind a here-document: `b; c`."""
 _END_WORD: Final = re.compile(
     rb"(?:[\w.+,:@%/=!?*~^{}\[\]\x80-\xff-]|\\[^\n]|'[^'\n]*+'|\"[^\"\\$`\n]*+\")++", re.ASCII
 )
@@ -121,6 +125,8 @@ def adds_up(root: Node, data: bytes) -> bool:
     Returns:
         False where something is left out, or is cut otherwise than bash cuts it. One pass; linear.
     """
+    if _CLOSED_AT_ONCE.search(data):
+        return False
     end = _end_of(root, data)
     return end >= 0 and _is_blank(data, end, len(data)) and _has_heredocs_of_bash(root, data)
 
@@ -283,7 +289,19 @@ def _has_heredocs_of_bash(root: Node, data: bytes) -> bool:
         if not stop[0] <= end.start_byte <= end.end_byte <= stop[1] + 1:
             return False
         begin = stop[1] + 1
+        if _is_substituted(node) and _PARTED_AFTER.match(data, begin):
+            return False  # bash writes a substitution anew, and loses this sign: `$(a <<E` ... `b; c)` runs `b c`
     return True
+
+
+def _is_substituted(node: Node) -> bool:
+    """Say whether a node stands in a substitution."""
+    above = node.parent
+    while above is not None:
+        if above.type in {"command_substitution", "process_substitution"}:
+            return True
+        above = above.parent
+    return False
 
 
 def _is_plain_text(data: bytes, start: int, end: int) -> bool:

@@ -26,7 +26,7 @@ _BARE: Final = re.compile(r"[\w+-]+")
 """A name without a path: `less`."""
 _NAMED: Final = re.compile(r"[\w.'\"-]*[\w.-]=")
 """A setting of which the name is known: `core.pager=$X`."""
-_NO_PROGRAM: Final = re.compile(r"[\d.]*|@.*", re.DOTALL)
+_NO_PROGRAM: Final = re.compile(r"(?:\d[\d.]*)?|@.*", re.DOTALL)
 """A value that names no program though the option may: none at all, a version (`3.12`), a reference (`@file`)."""
 
 
@@ -42,7 +42,7 @@ def commands_of_options(program: Program, words: Sequence[Word], reading: Readin
         What they run, opaque where it is not known; None where no option runs anything.
     """
     result = Unwrapped("")
-    for option, value, at in _given(words, reading):
+    for option, value, at in _given(program, words, reading):
         if option.takes is Takes.COMMAND:
             behind = tuple(words[at:])
             result.carried.extend([InnerCommand(behind)] if behind else [])
@@ -50,7 +50,7 @@ def commands_of_options(program: Program, words: Sequence[Word], reading: Readin
         if option.takes is Takes.SETTING:
             _add_setting(result, program, value)
         else:
-            _add(result, value)
+            _add(result, _without_head(value))
     return result if result.carried or result.opaque else None
 
 
@@ -64,6 +64,12 @@ def _add_setting(result: Unwrapped, program: Program, given: Word) -> None:
         _add(result, Word(value, value, known=given.known))
 
 
+def _without_head(value: Word) -> Word:
+    """Drop what says that a command follows: `exec=` of `tar --checkpoint-action=exec=CMD`."""
+    text = value.text.removeprefix("exec=")
+    return value if text == value.text else Word(text, text, known=value.known)
+
+
 def _add(result: Unwrapped, value: Word) -> None:
     """Give what runs, unless it is nothing, or a program that by its bare name does nothing but show its input."""
     shown = lookup(value.text) if value.known and _BARE.fullmatch(value.text) else None
@@ -72,8 +78,10 @@ def _add(result: Unwrapped, value: Word) -> None:
         result.add_code(value)
 
 
-def _given(words: Sequence[Word], reading: Reading) -> Iterator[tuple[Option, Word, int]]:
+def _given(program: Program, words: Sequence[Word], reading: Reading) -> Iterator[tuple[Option, Word, int]]:
     """Yield each option that runs something, with its value and the index of the first word that belongs to it."""
+    if program.bundles and len(words) > 1 and words[1].text[:1] != "-":
+        yield from _in_bundle(words, reading)
     for at, word in enumerate(words[1:], start=1):
         text = word.text
         if text[:1] not in ("-", "+") or len(text) == 1:
@@ -81,23 +89,36 @@ def _given(words: Sequence[Word], reading: Reading) -> Iterator[tuple[Option, Wo
         if text == "--":
             return
         name, equals, value = text.partition("=")
-        option = _long(reading, name, at) if text.startswith("--") else reading.option_at(text, at)
-        if option is not None and option.takes in _RUNS:
+        meant = _long(reading, name, at) if text.startswith("--") else [reading.option_at(text, at)]
+        for option in meant:
+            if option is None or option.takes not in _RUNS:
+                continue
             if equals and name != text:
                 yield option, Word(value, value, known=word.known), at
             elif not option.is_attached and at + 1 < len(words):
                 yield option, words[at + 1], at + 1
-        elif option is None and not text.startswith("--"):
+        if meant == [None]:
             yield from _in_cluster(words, reading, at)
 
 
-def _long(reading: Reading, name: str, at: int) -> Option | None:
-    """Find a long option, also by an abbreviation of one that runs something."""
+def _long(reading: Reading, name: str, at: int) -> list[Option | None]:
+    """Find a long option; by an abbreviation all that it may be."""
     exact = reading.option_at(name, at)
     if exact is not None:
-        return exact
-    longer = (option for use in reading.uses for full, option in use.options.items() if full.startswith(name))
-    return next((option for option in longer if option.takes in _RUNS), None)
+        return [exact]
+    return [option for use in reversed(reading.uses) for full, option in use.options.items() if full.startswith(name)]
+
+
+def _in_bundle(words: Sequence[Word], reading: Reading) -> Iterator[tuple[Option, Word, int]]:
+    """Look through options without a dash, whose values stand behind them in turn: `cfI a.tar gzip`."""
+    at = 2
+    for letter in words[1].text:
+        option = reading.option_at(f"-{letter}", 1)
+        if option is None or option.takes is Takes.NOTHING or at >= len(words):
+            continue
+        if option.takes in _RUNS:
+            yield option, words[at], at
+        at += 1
 
 
 def _in_cluster(words: Sequence[Word], reading: Reading, at: int) -> Iterator[tuple[Option, Word, int]]:

@@ -21,7 +21,7 @@ _TOKEN: Final = re.compile(
     | (?P<both>(?:(?<![^\x20\t\n;&|()<>])(?<!\\.)\d+)?<>[ \t]*
         (?P<file>(?!/dev/(?:tcp|udp)/)(?:[^\x20\t\n'"\\;&|()<>$`\#]|\\.|'[^']*'|"(?:[^"\\$`]|\\.)*")+))
     | (?P<closed>(?:(?<=[\x20\t\n;&|()])(?<!\\.)(?<![<>]&)|^)\d*[<>]&-(?=[ \t]))
-    | (?P<dup>[<>]&|&>|[|]&|&&|;[;&]+) | (?P<part>[;&])""",
+    | (?P<dup>[<>]&[ \t]*\d*|&>|[|]&|&&|;[;&]+) | (?P<part>[;&])""",
     re.VERBOSE | re.DOTALL,
 )
 """What a text that does not parse is read by, one kind after the other: text that is left alone (`'a;b'`), quotes that

@@ -175,6 +175,8 @@ class _Reader:
         end = self.at + 2
         while end < len(raw) and raw[end] != "'":
             end += 2 if raw[end] == "\\" else 1
+        if "\\x{" in raw[self.at : end]:
+            self.known = False  # shells differ in how far its digits go
         self.out.append(_ANSI.sub(_ansi_char, raw[self.at + 2 : end]).partition("\0")[0])  # as bash's own texts do
         self.at = end + 1
 

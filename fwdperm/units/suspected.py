@@ -27,6 +27,8 @@ _CHARS: Final = 2_000
 """Characters of one word that are read as a line of its own."""
 _NAME: Final = re.compile(r"[\w./+-]*[A-Za-z][\w./+-]*")
 """A word that may be the name or the path of a program: `rm`, `./x`, `g++`."""
+_ATTACHED: Final = re.compile(r"-[A-Za-z][\w./+-]*[A-Za-z]")
+"""An option of one letter that may have its value in the same word: `-xrm`."""
 _HEAD: Final = re.compile(r"-[\w-]*=|\w[\w.-]*=|!")
 """What may stand before code in the same word: `--exec=`, `SHELL=`, `alias.x=`, `!`."""
 
@@ -51,6 +53,12 @@ def suspected_commands(command: Command) -> list[Command]:
             found.append(replace(command, words=rest, raw=raw, prefixes=(), redirects=()))
             continue
         text = word.text
+        if _ATTACHED.match(text):
+            rest = (replace(word, text=text[2:], raw=text[2:]), *command.words[at + 1 :])
+            found.append(
+                replace(command, words=rest, raw=" ".join([one.raw for one in rest]), prefixes=(), redirects=())
+            )
+            continue
         while head := _HEAD.match(text):
             text = text[head.end() :]
         if text and not text.startswith("-") and len(text) <= _CHARS:

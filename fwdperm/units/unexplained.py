@@ -93,7 +93,7 @@ def files_to_run(command: Command) -> str:
     if program.use.files in _TAKES_AWAY or program.use.first is First.SCRIPT or command.base in _SOURCES:
         return "\n".join(words)
     paths = [word for word in words if "/" in word and not _BLANK.search(word)]
-    return "\n".join(paths) if paths and not _reading(command, program).use.routine else ""
+    return "\n".join(paths) if paths and not _may_be_routine(command, _reading(command, program)) else ""
 
 
 def _fed(line: CommandLine, index: int) -> Iterator[str]:
@@ -110,7 +110,13 @@ def _fed(line: CommandLine, index: int) -> Iterator[str]:
 def _reads_names_or_code(command: Command) -> bool:
     """Say whether what a command reads may be code or names of files: unless it is a use known to be routine."""
     program = lookup(command.program)
-    return program is None or not _reading(command, program).use.routine
+    return program is None or not _may_be_routine(command, _reading(command, program))
+
+
+def _may_be_routine(command: Command, reading: Reading) -> bool:
+    """Say whether a command is of a routine use, as far as the options that the use needs tell."""
+    use = reading.use
+    return bool(use.routine) and (not use.requires or not use.requires.isdisjoint(command.argv))
 
 
 def _reading(command: Command, program: Program) -> Reading:

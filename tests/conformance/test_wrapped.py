@@ -244,6 +244,10 @@ def test_what_no_rule_is_about_is_allowed_behind_all_of_them(bulk: Bulk) -> None
         ("concurrently 'ls x' 'rm y'", "rm *"),
         ("dotenv run -- rm y", "rm *"),
         ("chamber exec s -- rm y", "rm *"),
+        ("tar cfI a rm x", "rm"),
+        ("tar cf a --checkpoint=1 --checkpoint-action=exec=rm x", "rm"),
+        ("git rebase --ex 'rm y' main", "rm *"),
+        ("tmux send-keys -t x 'rm y' Enter", "rm *"),
     ],
 )
 def test_what_options_and_operands_run_is_a_unit_of_its_own(bulk: Bulk, value: str, denied: str) -> None:
