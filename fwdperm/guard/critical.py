@@ -263,7 +263,6 @@ def _kill_all(argv: Argv, _ground: Location) -> Argv:
 
 def _reverse_shell(argv: Argv, _ground: Location) -> Argv:
     for at, word in enumerate(argv[1:], 1):
-        # the option alone or last in a cluster of letters: `nc -lvpe /bin/sh` binds the shell that stands behind it
         # alone, or last in a cluster of letters: `nc -lvpe /bin/sh` hands out the shell that stands behind it
         if word in {"-e", "-c", "--exec", "--sh-exec", "--lua-exec"} or re.fullmatch(r"-[a-z]*[ec]", word):
             after = argv[at + 1] if at + 1 < len(argv) else ""
@@ -290,7 +289,6 @@ def _api_delete(argv: Argv, _ground: Location) -> Argv:
     """Recognise a repository that is deleted by a bare call of the forge's interface."""
     is_call = next((word for word in argv[1:] if not word.startswith("-")), "") == "api"
     deletes = "DELETE" in {word.upper().removeprefix("-X") for word in argv}
-    # `/repos/me/x` is the repository itself; what is below it (`/repos/me/x/labels/y`) is dangerous and no catastrophe
     # `/repos/me/x` is the repository itself; what is below it (`/repos/me/x/labels/y`) is dangerous, no catastrophe
     if is_call and deletes and any(re.match(r"/?repos/[^/]+/[^/]+/?$", word) for word in argv):
         return (argv[0], "api", "DELETE")
@@ -344,7 +342,6 @@ def _kill_us(argv: Argv, _ground: Location) -> Argv:
     }:
         return ()
     for word in argv[1:]:
-        # `[f]wdperm` and `fwd[p]erm` are how people keep `pgrep` from finding itself
         # `[f]wdperm` and `fwd[p]erm` are how people keep `pgrep -f` from finding itself
         if "fwdperm" in word.lower() or "fwd[p]erm" in word.lower() or re.fullmatch(r"\W*\[f\]wdperm.*", word.lower()):
             return (argv[0], word)

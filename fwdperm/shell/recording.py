@@ -21,7 +21,7 @@ from fwdperm.shell.source import substitutions, unseen
 from fwdperm.shell.unwrap import unwrap, why_filled
 from fwdperm.shell.words import hides_code, read_word
 from fwdperm.shell.wrapper_options import ASSIGNMENT
-from fwdperm.shell.wrappers import RESERVED, RESERVED_HEADS, STDIN, TEARING, passes_input_on
+from fwdperm.shell.wrappers import CLOSING, RESERVED, RESERVED_HEADS, STDIN, TEARING, passes_input_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -171,6 +171,8 @@ class Recorder(ABC):
         if tail.nodes:
             found = read_tail(tail, place.source)
             words, raw = self._with_words_behind(words, raw, tail.lost + found.words)
+        if words and place.wrapped_by in TEARING and words[0].raw in CLOSING:
+            self.opaque = self.opaque or SYNTAX
         if not prefixes and (place.wrapped_by in _RESERVING or not place.apart):
             words, prefixes = self._reserved(words)
             prefixes = prefixes or self._timed(words)

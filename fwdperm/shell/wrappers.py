@@ -18,6 +18,8 @@ RESERVED: Final = frozenset(
 """Reserved words that may stand before a command; the grammar takes some of them for programs."""
 TEARING: Final = frozenset({"time", "coproc"})
 """Reserved words that the grammar takes for programs, so that it tears apart the block behind them."""
+CLOSING: Final = frozenset({"}", "then", "else", "elif", "fi", "do", "done", "esac"})
+"""Reserved words that begin no command: behind `time` a shell runs a program of that name."""
 RESERVED_HEADS: Final = frozenset(["for", "case", "select", "function"])
 """Reserved words after which names follow, not a command."""
 
