@@ -69,7 +69,7 @@ def _records(draw: random.Random) -> list[Any]:
     value = draw.choice(_TEXTS)
     if kind == "answered":
         cwd, session = draw.choice(("/w", "/w", "/w", "/v")), draw.choice(("a", "a", "b"))
-        digest = request_records.digest_of([value])
+        digest = request_records.digest_of_values([value])
         asked = record.AskedRecord(
             **key, session=session, surface="bash", values=(value,), values_digest=digest, cwd=cwd
         )
